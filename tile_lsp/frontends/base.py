@@ -1,0 +1,108 @@
+"""What a front end is, on the server's side: what it recognises, its signature syntax, its config fields, its recipe.
+
+The engine knows no compiler. It asks the front end which worker operations and tools lead to a stage, runs them, caches every
+step by exactly what the step reads, and gives the bytes back to the front end to be read into artifacts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+
+from tile_lsp.analysis.comments import JobComment
+from tile_lsp.analysis.python import KernelSite, Workspace
+from tile_lsp.model.job import Argument, Config, Scalar
+from tile_lsp.model.location import Span
+from tile_lsp.model.outcome import Artifact, Severity
+from tile_lsp.model.stage import Stage
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Where an argument came from."""
+
+    kind: str
+    """`comment`, `settings`, `recorded`, `launch`, `default`, `annotation`, `assumed`, `command line`."""
+    detail: str = ""
+    """For people: `"used as an operand of ct.mma"`, `"matmul.py:3"`."""
+
+
+class JobSpec(msgspec.Struct, frozen=True):
+    """A job before the engine has put the version and the toolchain in: arguments with their origins, and configs."""
+
+    arguments: tuple[Argument, ...]
+    origins: tuple[Origin, ...]
+    """One for each argument."""
+    configs: tuple[Config, ...]
+    """One or more; a config without a target is resolved by the engine (workspace's setting, device, else an error)."""
+    comment: JobComment | None = None
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Something wrong in a comment or a setting, at the exact word."""
+
+    message: str
+    span: Span
+    severity: Severity = Severity.ERROR
+    code: str = "signature"
+
+
+class ToolRun(msgspec.Struct, frozen=True):
+    """One start of an external tool. `{name}` in an argument stands for the file of input or output `name`."""
+
+    tool: str
+    """As the interpreter's `tools` table names it: `tileiras`, `tileirdisasm`."""
+    arguments: tuple[str, ...]
+    inputs: tuple[str, ...]
+    """Names of the blobs that it reads. Their content, the arguments and the tool's version are the whole cache key."""
+    outputs: tuple[str, ...]
+    """Names of the blobs that it writes; `stdout` stands for its standard output."""
+
+
+class FrontEnd(Protocol):
+    """One kernel language."""
+
+    name: str
+    kernel_decorators: frozenset[str]
+    """Dotted names: `{"cuda.tile.kernel"}`."""
+    stages: tuple[Stage, ...]
+    """In the order of lowering; also the order of the code actions."""
+    default_targets: tuple[str, ...]
+
+    def check_config(self, config: Config) -> str | None:
+        """A message for people if target, hints or symbol can't be right, naming what would be."""
+        ...
+
+    def inference_fields(self, config: Config) -> Mapping[str, Scalar]:
+        """Exactly those fields of the config that inference reads."""
+        ...
+
+    def codegen_fields(self, config: Config) -> Mapping[str, Scalar]:
+        """Exactly those fields of the config that the worker's `codegen` reads to make the blobs it returns."""
+        ...
+
+    def tool_for(self, blob: str, config: Config, generated: Mapping[str, Scalar]) -> ToolRun | None:
+        """The tool run that makes `blob`, or None where the worker's `codegen` makes it.
+
+        `generated` are the plain values that codegen returned beside its blobs (`opt_level`).
+        """
+        ...
+
+    def blobs_for(self, stage: Stage) -> tuple[str, ...]:
+        """Names of the blobs that `read` needs for a stage."""
+        ...
+
+    def read(self, stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
+        """Pure: blobs to an artifact. Raises `ValueError` for blobs that it can't read."""
+        ...
+
+    def job_specs(
+        self,
+        kernel: KernelSite,
+        workspace: Workspace,
+        comments: Sequence[JobComment],
+        settings: Mapping[str, object],
+    ) -> tuple[tuple[JobSpec, ...], tuple[Problem, ...]]:
+        """Arguments and configs for a kernel, in the order of `design.md` §7, never empty: what is unknown is assumed."""
+        ...

@@ -1,0 +1,22 @@
+"""The artifacts that a job can yield."""
+
+from __future__ import annotations
+
+import enum
+
+
+class Stage(enum.StrEnum):
+    """One artifact of a job. Which of them a front end has, and in which order, is the front end's to say."""
+
+    TYPES = "types"
+    HIR = "hir"
+    TYPED = "typed"
+    TILEIR = "tileir"
+    TTIR = "ttir"
+    TTGIR = "ttgir"
+    LLVM = "llvm"
+    PTX = "ptx"
+    CUBIN = "cubin"
+    SASS = "sass"
+    RESOURCES = "resources"
+    REMARKS = "remarks"
