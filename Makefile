@@ -1,0 +1,61 @@
+# Everything runs in .venv, which the first target that needs it makes. Paths are relative: the folder's own name may hold spaces.
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+.SUFFIXES:
+
+BIN := .venv/bin
+RUN := $(BIN)/python
+READY := .venv/ready
+TESTS ?=
+# The interpreter that .venv is made with; empty: the newest on PATH that will do.
+PYTHON ?=
+
+.PHONY: help
+help:
+	@echo "make demo       install into .venv, then show a kernel's types, PTX and SASS"
+	@echo "make test       install what the tests need, then run all of them (TESTS=path to run some)"
+	@echo "make check      lint and the tests that take seconds: under two minutes"
+	@echo "make lint       ruff and the import layers"
+	@echo "make bench      the figures of benchmarks/"
+	@echo "make schemas    write schemas/ from the types of the code"
+	@echo "make snapshots  rewrite the expected texts of the tests"
+	@echo "make clean      remove .venv and caches"
+
+$(READY): pyproject.toml constraints.txt scripts/install.sh
+	@PYTHON="$(PYTHON)" sh scripts/install.sh .venv
+	@touch $(READY)
+
+.PHONY: demo
+demo: $(READY)
+	@sh scripts/demo.sh $(BIN)/tile-lsp
+
+.PHONY: test
+test: $(READY)
+	$(RUN) -m pytest -n auto $(TESTS)
+
+.PHONY: check
+check: lint
+	$(RUN) -m pytest -n auto -m "not slow" $(TESTS)
+
+.PHONY: lint
+lint: $(READY)
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(BIN)/lint-imports --no-cache
+
+.PHONY: bench
+bench: $(READY)
+	$(RUN) -m benchmarks
+
+.PHONY: schemas
+schemas: $(READY)
+	$(RUN) scripts/schemas.py schemas
+
+.PHONY: snapshots
+snapshots: $(READY)
+	$(RUN) -m pytest --inline-snapshot=create,fix $(TESTS)
+
+.PHONY: clean
+clean:
+	rm -rf .venv .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	find . -name __pycache__ -prune -exec rm -rf {} +
