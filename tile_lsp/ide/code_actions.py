@@ -1,0 +1,107 @@
+"""Code actions for the kernel under the cursor: show each stage, pin what was assumed, say the command line."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+
+import msgspec
+
+from tile_lsp.analysis.snapshot import FileView, JobView, KernelView, Snapshot
+from tile_lsp.ide.jobs import assumed
+from tile_lsp.ide.kernels import kernels_at
+from tile_lsp.ide.stages import FORMATS
+from tile_lsp.model.job import Job
+from tile_lsp.model.location import Span
+from tile_lsp.model.stage import Stage
+
+_MANY = 4
+"""A helper that more kernels inline offers only the first ones."""
+
+
+class Edit(msgspec.Struct, frozen=True):
+    path: str
+    span: Span
+    text: str
+
+
+class Command(msgspec.Struct, frozen=True):
+    name: str
+    """`tile.show`, `tile.copyCommandLine`, …"""
+    path: str
+    kernel: str
+    stage: Stage | None = None
+
+
+class CodeAction(msgspec.Struct, frozen=True):
+    title: str
+    kind: str
+    command: Command | None = None
+    edit: Edit | None = None
+
+
+def code_actions(
+    snapshot: Snapshot, path: str, first: int, last: int, stages: Callable[[str], tuple[Stage, ...]]
+) -> tuple[CodeAction, ...]:
+    """Actions for lines `first` to `last` (1-based, inclusive); `stages` gives those of a front end."""
+    kernels = kernels_at(snapshot, path, first, last)[:_MANY]
+    actions: list[CodeAction] = []
+    for kernel in kernels:
+        actions += _show(kernel, stages(kernel.frontend))
+    for kernel in kernels:
+        file = snapshot.files.get(kernel.path)
+        if file is not None and (edit := pin_edit(file, kernel)) is not None:
+            actions.append(CodeAction(f"Pin the assumed arguments of {kernel.name}", "source.tile.pin", edit=edit))
+        if len(kernel.jobs) > 1:
+            actions.append(_command(kernel, "tile.selectJob", f"Select the configuration of {kernel.name}", "select"))
+        if kernel.job is not None:
+            actions.append(
+                _command(kernel, "tile.copyCommandLine", f"Command line for {kernel.name}", "commandLine", Stage.SASS)
+            )
+    return tuple(actions)
+
+
+def _show(kernel: KernelView, stages: tuple[Stage, ...]) -> list[CodeAction]:
+    return [
+        _command(kernel, "tile.show", f"Show {FORMATS[stage].title} of {kernel.name}", stage.value, stage)
+        for stage in stages
+        if stage in FORMATS
+    ]
+
+
+def _command(kernel: KernelView, name: str, title: str, kind: str, stage: Stage | None = None) -> CodeAction:
+    return CodeAction(title, f"source.tile.{kind}", Command(name, kernel.path, kernel.name, stage))
+
+
+def pin_edit(file: FileView, kernel: KernelView) -> Edit | None:
+    """The edit that writes the active job as a comment above the kernel, or None where nothing was assumed."""
+    view = kernel.job
+    if view is None or not assumed(view):
+        return None
+    line = kernel.span.line
+    text = file.lines[line - 1] if line <= len(file.lines) else ""
+    indent = text[: len(text) - len(text.lstrip())]
+    newline = "\r\n" if "\r\n" in file.text else "\n"
+    return Edit(kernel.path, Span(line, 0, line, 0), f"{indent}# tile-lsp: {job_words(view)}{newline}")
+
+
+def job_words(view: JobView) -> str:
+    """A job as the words of a comment: `"A=f16[?,?] tm=128 target=sm_90 num_ctas=2"`."""
+    config = view.job.config
+    words = [f"{argument.name}={argument.spec}" for argument in view.job.arguments]
+    if config.target:
+        words.append(f"target={config.target}")
+    words += [f"{name}={value}" for name, value in config.hints]
+    return " ".join(words)
+
+
+def command_line(path: str, kernel: str, job: Job, stage: Stage) -> str:
+    """The shell command that prints a view."""
+    words = ["tile-lsp", "show", stage.value, f"{path}::{kernel}"]
+    for argument in job.arguments:
+        words += ["--arg", f"{argument.name}={argument.spec}"]
+    if job.config.target:
+        words += ["--target", job.config.target]
+    for name, value in job.config.hints:
+        words += ["--hint", f"{name}={value}"]
+    return shlex.join(words)

@@ -1,0 +1,83 @@
+"""Diagnostics: faults at exact ranges with their call chain, problems of the text, and remarks where asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from tile_lsp.analysis.snapshot import JobView, KernelView, Snapshot
+from tile_lsp.ide.jobs import job_label
+from tile_lsp.model.location import Chain, SourceRange, Span
+from tile_lsp.model.outcome import Fault, FaultKind, Severity
+from tile_lsp.model.stage import Stage
+
+
+class Related(msgspec.Struct, frozen=True):
+    place: SourceRange
+    message: str
+
+
+class Diagnostic(msgspec.Struct, frozen=True):
+    span: Span
+    message: str
+    severity: Severity
+    code: str | None = None
+    related: tuple[Related, ...] = ()
+
+
+def diagnostics(snapshot: Snapshot, *, remarks: bool = False) -> dict[str, tuple[Diagnostic, ...]]:
+    """All diagnostics of the workspace by path: an error in a helper stands in the helper's file."""
+    found: dict[str, list[Diagnostic]] = {path: [] for path in snapshot.files}
+    for path, file in snapshot.files.items():
+        found[path] += [Diagnostic(item.span, item.message, item.severity, item.code) for item in file.problems]
+    merged: dict[tuple[object, ...], tuple[SourceRange, Diagnostic, list[str]]] = {}
+    for kernel in snapshot.kernels():
+        for place, diagnostic, owner in _of_kernel(kernel, remarks=remarks):
+            key = (place.path, diagnostic.span, diagnostic.message, diagnostic.severity)
+            _, _, owners = merged.setdefault(key, (place, diagnostic, []))
+            if owner not in owners:
+                owners.append(owner)
+    for place, diagnostic, owners in merged.values():
+        if len(owners) > 1 or (owners and place.path not in {kernel.path for kernel in snapshot.kernels()}):
+            diagnostic = msgspec.structs.replace(diagnostic, message=f"{diagnostic.message}\n[in {', '.join(owners)}]")
+        found.setdefault(place.path, []).append(diagnostic)
+    return {path: tuple(sorted(items, key=lambda item: item.span)) for path, items in found.items()}
+
+
+def _of_kernel(kernel: KernelView, *, remarks: bool) -> Iterator[tuple[SourceRange, Diagnostic, str]]:
+    faults = dict.fromkeys((*kernel.faults, *(kernel.inference.faults if kernel.inference else ())))
+    for fault in faults:
+        yield *_fault(kernel, fault), kernel.name
+    for view in kernel.jobs:
+        for fault in view.faults:
+            if fault not in faults:
+                yield *_fault(kernel, fault), f"{kernel.name} for {job_label(view)}"
+        if remarks:
+            yield from _remarks(kernel, view)
+
+
+def _fault(kernel: KernelView, fault: Fault) -> tuple[SourceRange, Diagnostic]:
+    place, related = _locate(kernel, fault.chain)
+    message = fault.message if not fault.help else f"{fault.message}\n{fault.help}"
+    severity = Severity.ERROR if fault.kind is FaultKind.USER else Severity.WARNING
+    return place, Diagnostic(place.span, message, severity, fault.code, related)
+
+
+def _remarks(kernel: KernelView, view: JobView) -> Iterator[tuple[SourceRange, Diagnostic, str]]:
+    artifact = view.artifacts.get(Stage.REMARKS)
+    for remark in artifact.remarks if artifact else ():
+        place, related = _locate(kernel, remark.chain)
+        yield (
+            place,
+            Diagnostic(place.span, remark.message, remark.severity, remark.code, related),
+            f"{kernel.name} for {job_label(view)}",
+        )
+
+
+def _locate(kernel: KernelView, chain: Chain) -> tuple[SourceRange, tuple[Related, ...]]:
+    """The innermost place that is in the workspace, and its callers; the kernel's name where there is none."""
+    places = kernel.positions.chain(chain) if chain else ()
+    if not places:
+        return SourceRange(kernel.path, kernel.name_span), ()
+    return places[0], tuple(Related(place, "called from here") for place in places[1:])

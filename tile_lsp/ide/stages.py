@@ -1,0 +1,31 @@
+"""The stages as people meet them: name, file extension, language and comment leader of their documents."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tile_lsp.model.stage import Stage
+
+
+class Format(msgspec.Struct, frozen=True):
+    title: str
+    extension: str
+    language: str
+    """The editor's language id."""
+    comment: str = "//"
+
+
+FORMATS = {
+    Stage.TYPES: Format("Types", "types", "tile-types"),
+    Stage.HIR: Format("HIR", "hir", "tile-hir"),
+    Stage.TYPED: Format("Typed IR", "tir", "tile-typed"),
+    Stage.TILEIR: Format("Tile IR", "mlir", "mlir"),
+    Stage.TTIR: Format("TTIR", "ttir", "mlir"),
+    Stage.TTGIR: Format("TTGIR", "ttgir", "mlir"),
+    Stage.LLVM: Format("LLVM IR", "ll", "llvm", ";"),
+    Stage.PTX: Format("PTX", "ptx", "ptx"),
+    Stage.SASS: Format("SASS", "sass", "sass"),
+    Stage.RESOURCES: Format("Resources", "resources", "tile-resources"),
+    Stage.REMARKS: Format("Remarks", "remarks", "tile-remarks"),
+}
+"""Every stage that can be shown as text; `cubin` can't."""

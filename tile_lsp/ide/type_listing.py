@@ -1,0 +1,42 @@
+"""The types of a kernel as a list: `line:column name: type`, in the order of the source."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tile_lsp.analysis.snapshot import KernelView
+from tile_lsp.ide.jobs import where
+from tile_lsp.model.location import SourceRange
+from tile_lsp.model.outcome import TypeRecord
+
+KINDS = frozenset({"param", "store"})
+"""Names are listed where they are bound; the hover has every use and expression."""
+
+
+class TypeRow(msgspec.Struct, frozen=True):
+    chain: tuple[SourceRange, ...]
+    """Where the name is bound, then the call sites through which the binding was reached."""
+    record: TypeRecord
+    text: str
+
+
+def type_listing(kernel: KernelView) -> tuple[TypeRow, ...]:
+    """A row for each binding and each path by which it is reached; equal ones once."""
+    rows: dict[tuple[object, ...], TypeRow] = {}
+    for record in kernel.inference.types if kernel.inference else ():
+        if record.kind not in KINDS or not record.name:
+            continue
+        chain = kernel.positions.chain(record.chain)
+        if not chain:
+            continue
+        place = chain[0]
+        prefix = "" if place.path == kernel.path else f"{place.path.rsplit('/', 1)[-1]}:"
+        text = f"{prefix}{place.span.line}:{place.span.column} {record.name}: {record.type}"
+        if record.constant is not None:
+            text += f" = {record.constant}"
+        if len(chain) > 1:
+            text += "  ← " + " ← ".join(where(caller, kernel.path) for caller in chain[1:])
+        rows.setdefault((chain, record.name, record.type, record.constant), TypeRow(chain, record, text))
+    return tuple(
+        sorted(rows.values(), key=lambda row: (row.chain[0].path != kernel.path, row.chain[0].path, row.chain[0].span))
+    )
