@@ -1,0 +1,41 @@
+"""A fault for people, in the form that compilers use and editors parse.
+
+kernels.py:12:9: error: tile shapes (128, 64) and (32, 128) can't be multiplied
+ 12 |     acc = ct.mma(a, b, acc)
+    |           ^~~~~~~~~~~~~~~~~
+kernels.py:40:11: note: called from here
+ 40 |     acc = multiply(A, B)
+    |           ^~~~~~~~~~~~~~
+help: …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tile_lsp.model.location import SourceRange
+from tile_lsp.model.outcome import Fault, FaultKind
+
+from .exits import Exit
+from .source import Sources
+
+
+def fault_lines(fault: Fault, chain: Sequence[SourceRange], kernel: SourceRange, sources: Sources) -> Iterator[str]:
+    """`chain`: where the fault is now, innermost first. `kernel`: its name, the place of a fault that has none."""
+    first, *rest = fault.message.splitlines() or [""]
+    place = chain[0] if chain else kernel
+    yield f"{sources.where(place)}: error: {first}"
+    yield from rest
+    yield from sources.excerpt(place)
+    for caller in chain[1:]:
+        yield f"{sources.where(caller)}: note: called from here"
+        yield from sources.excerpt(caller)
+    if fault.help:
+        yield f"help: {fault.help}"
+
+
+def exit_code(faults: Sequence[Fault]) -> Exit:
+    """The kernel's faults go first: with the environment mended they would still be there."""
+    if any(fault.kind is FaultKind.USER for fault in faults):
+        return Exit.KERNEL
+    return Exit.ENVIRONMENT if faults else Exit.OK

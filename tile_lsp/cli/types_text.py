@@ -1,0 +1,86 @@
+"""The stage `types` as text: what each parameter and variable of a kernel, and of the helpers it calls, came to.
+
+    matmul · examples/cutile/matmul.py
+      34:12  A    → Array[float16,(?,?):(?,1)]
+      37:5   acc  → Tile[float32,(128,128)]
+
+    swizzle · called at 36:19
+      14:5   rows → Tile[int32,()]
+
+A helper that is called with several types has a line for each, with the calls that lead to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tile_lsp.ide.type_listing import TypeRow
+from tile_lsp.model.location import SourceRange
+from tile_lsp.model.outcome import TypeRecord
+
+from .source import Sources, short_path
+
+#: Where a name is bound, and the name.
+_Binding = tuple[SourceRange, str]
+#: The types of a binding, each with the calls that lead to it.
+_Types = dict[str, list[SourceRange]]
+
+
+def types_text(rows: Sequence[TypeRow], home: str, sources: Sources, *, plain: bool = False) -> str:
+    """`home`: the path of the kernel's file. `plain`: for terminals that have no arrows."""
+    members: dict[str, dict[_Binding, _Types]] = {}
+    for row in rows:
+        bindings = members.setdefault(row.record.chain[0].member, {})
+        calls = bindings.setdefault((row.chain[0], row.record.name or ""), {}).setdefault(_type(row.record), [])
+        if len(row.chain) > 1 and row.chain[1] not in calls:
+            calls.append(row.chain[1])
+    sections = (_section(member, bindings, home, sources, plain) for member, bindings in _kernel_first(members))
+    return "\n".join("".join(f"{line}\n" for line in section) for section in sections)
+
+
+def _kernel_first(members: dict[str, dict[_Binding, _Types]]) -> list[tuple[str, dict[_Binding, _Types]]]:
+    """Only the kernel's own bindings are reached by no call."""
+    return sorted(
+        members.items(), key=lambda member: any(calls for types in member[1].values() for calls in types.values())
+    )
+
+
+def _section(member: str, bindings: dict[_Binding, _Types], home: str, sources: Sources, plain: bool) -> Iterator[str]:
+    path = next(iter(bindings))[0].path
+    calls = sorted({call for types in bindings.values() for calls in types.values() for call in calls}, key=_order)
+    title = [member.rpartition("/")[2]]
+    if path != home or not calls:
+        title.append(short_path(path))
+    if calls:
+        title.append(f"called at {_calls(calls, path, sources)}")
+    yield (", " if plain else " · ").join(title)
+
+    positions = [sources.position(place.path, place.span) for place, _ in bindings]
+    position_width = max(map(len, positions))
+    name_width = max(len(name) for _, name in bindings)
+    arrow = "->" if plain else "→"
+    for position, ((_, name), types) in zip(positions, bindings.items(), strict=True):
+        for text, calls in types.items():
+            line = f"  {position:<{position_width}}  {name:<{name_width}} {arrow} {text}"
+            yield f"{line}  when called at {_calls(calls, path, sources)}" if len(types) > 1 and calls else line
+
+
+def _type(record: TypeRecord) -> str:
+    text = record.type
+    if record.constant is not None:
+        text += f" = {record.constant}"
+    if record.facts:
+        text += f"  ({', '.join(f'{name} {value}' for name, value in record.facts)})"
+    return text
+
+
+def _calls(calls: Sequence[SourceRange], home: str, sources: Sources) -> str:
+    """`36:19, 52:23`; with the file where that is another one."""
+    return ", ".join(
+        sources.position(call.path, call.span) if call.path == home else sources.where(call)
+        for call in sorted(calls, key=_order)
+    )
+
+
+def _order(place: SourceRange) -> tuple[str, tuple[int, int, int, int]]:
+    return place.path, place.span
