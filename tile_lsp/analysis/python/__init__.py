@@ -1,0 +1,29 @@
+"""Python text to facts: kernels, their closures and versions. Never raises on any text, never imports what it reads.
+
+`parse` gives a `PythonFile`; `Workspace` is a view of many; `find_kernels` says which functions are kernels; `build_closure` slices
+the workspace down to what one kernel needs. Parsing, scope analysis and normalisation are cached by the text of each top-level
+statement, so that a keystroke costs what it changed.
+"""
+
+from __future__ import annotations
+
+from .closure import Blocked, ClosureResult, build_closure
+from .decode import decode
+from .kernels import CommentLine, KernelSite, Parameter, find_kernels
+from .parse import PythonFile, SyntaxProblem, parse
+from .workspace import Workspace
+
+__all__ = [
+    "Blocked",
+    "ClosureResult",
+    "CommentLine",
+    "KernelSite",
+    "Parameter",
+    "PythonFile",
+    "SyntaxProblem",
+    "Workspace",
+    "build_closure",
+    "decode",
+    "find_kernels",
+    "parse",
+]
