@@ -1,0 +1,108 @@
+"""Text to kernels with closures and job specs, for one file: pure, and run in the analysis thread."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from tile_lsp.analysis.comments import JobComment, read_comments
+from tile_lsp.analysis.python import ClosureResult, KernelSite, Workspace, build_closure, find_kernels
+from tile_lsp.analysis.snapshot import ProblemView
+from tile_lsp.frontends.base import FrontEnd, JobSpec, Problem
+from tile_lsp.analysis.text import split_lines
+from tile_lsp.model.location import Span
+from tile_lsp.model.outcome import Severity
+from tile_lsp.model.settings import Settings
+
+
+_NOWHERE = Span(0, 0, 0, 0)
+"""The span of a comment that stands in no file."""
+
+
+class KernelAnalysis(NamedTuple):
+    frontend: FrontEnd
+    site: KernelSite
+    result: ClosureResult | None
+    """None where the kernel's own text is broken; without a closure where something that it needs is."""
+    specs: tuple[JobSpec, ...]
+    problems: tuple[Problem, ...]
+    settings: Settings
+
+
+class FileAnalysis(NamedTuple):
+    path: str
+    text: str
+    lines: tuple[str, ...]
+    kernels: tuple[KernelAnalysis, ...]
+    problems: tuple[ProblemView, ...]
+    files: frozenset[str]
+    """All files that anything here was read from, or looked for in vain."""
+
+
+def analyse(
+    path: str,
+    read: Callable[[str], str | None],
+    *,
+    roots: Sequence[str],
+    editable: Mapping[str, str],
+    frontends: Sequence[FrontEnd],
+    settings: Settings,
+    overrides: Mapping[str, str],
+) -> FileAnalysis | None:
+    """What stands in a file now, or None if there is no such file. `overrides`: kernel → text of a job comment that wins."""
+    text = read(path)
+    if text is None:
+        return None
+    workspace = Workspace(read, _import_roots(path, roots, settings), editable=editable)
+    file = workspace.file(path)
+    assert file is not None
+    kernels = tuple(
+        _analyse_kernel(frontend, site, workspace, settings, overrides.get(site.qualname))
+        for frontend in frontends
+        for site in find_kernels(file, workspace, frontend.kernel_decorators)
+    )
+    problems = [ProblemView(problem.message, problem.span, Severity.ERROR, "syntax") for problem in file.problems]
+    for kernel in kernels:
+        problems += [ProblemView(p.message, p.span, p.severity, p.code) for p in kernel.problems]
+    results = [kernel.result for kernel in kernels if kernel.result is not None]
+    files = frozenset({path}).union(*(result.files | result.missing for result in results))
+    return FileAnalysis(path, text, split_lines(text), kernels, tuple(problems), files)
+
+
+def _analyse_kernel(
+    frontend: FrontEnd, site: KernelSite, workspace: Workspace, settings: Settings, override: str | None
+) -> KernelAnalysis:
+    comments = list(read_comments((comment.text, comment.span) for comment in site.comment_lines))
+    if site.broken:
+        return KernelAnalysis(frontend, site, None, (), (), settings)
+    if override is not None:
+        comments = _overridden(comments, override)
+    bindings = {item.name: item.value for comment in comments[:1] for item in comment.items}
+    result = build_closure(site, workspace, bindings)
+    specs, problems = frontend.job_specs(site, workspace, comments, settings)
+    return KernelAnalysis(frontend, site, result, specs, problems, settings)
+
+
+def _overridden(comments: list[JobComment], override: str) -> list[JobComment]:
+    """The comments, with the items of another one put in the place of their own."""
+    (wanted,) = read_comments([(override, _NOWHERE)])
+    names = {item.name for item in wanted.items}
+    if not comments:
+        return [wanted]
+    return [
+        JobComment((*(item for item in comment.items if item.name not in names), *wanted.items), comment.span)
+        for comment in comments
+    ]
+
+
+def _import_roots(path: str, roots: Sequence[str], settings: Settings) -> tuple[str, ...]:
+    """Where absolute imports are looked for: the file's own folder as a script would, then the workspace's."""
+    folder = os.path.dirname(path)
+    while os.path.isfile(os.path.join(folder, "__init__.py")) and os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+    found = [folder]
+    for root in roots:
+        found += [os.path.join(root, extra) for extra in settings.extra_roots]
+        found += [root, os.path.join(root, "src")]
+    return tuple(dict.fromkeys(os.path.normpath(entry) for entry in found))

@@ -1,0 +1,388 @@
+"""The job-keyed cache with shared inference: `compile_or_lookup`, step by step.
+
+    closure + arguments ──infer──▶ inference entry ──codegen──▶ blobs ──tools──▶ blobs ──read──▶ artifact
+
+Every step is keyed by exactly what it reads: inference by version, arguments and the fields that the front end names; code
+generation by its inference entry and its own fields; a tool by its command line, its version and the *content* of its inputs, so
+that equal bytecode means no assembler run. Every step is single-flight, here and across processes, and cancelling the last caller
+stops the work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from tile_lsp.frontends.base import FrontEnd
+from tile_lsp.model.closure import Closure
+from tile_lsp.model.job import Job, Scalar, digest
+from tile_lsp.model.outcome import Artifact, Fault, FaultKind, Inference
+from tile_lsp.model.stage import Stage
+
+from .disassembler import Disassembler
+from .environment import compiler_fingerprint, missing_tool
+from .lru import Lru
+from .singleflight import SingleFlight
+from .stats import Counters
+from .store import Store
+from .tools import Tools
+from .workers import CodegenRequest, Environment, Generated, Holder, HolderGone, InferRequest, WorkerPool
+
+Blobs = Mapping[str, bytes]
+
+#: The blobs that the engine makes itself, whatever the front end.
+DISASSEMBLY = "disassembly"
+CUBIN = "cubin"
+
+
+class Compilation(NamedTuple):
+    """A job with what it takes to carry it out."""
+
+    frontend: FrontEnd
+    environment: Environment
+    closure: Closure
+    job: Job
+    externals: tuple[tuple[str, str], ...] = ()
+    """Third-party modules of the closure, with the versions of their distributions."""
+
+
+class Entry(NamedTuple):
+    """An inference entry, under the key that code generation hangs on."""
+
+    key: str
+    inference: Inference
+
+
+class _Specialisation(msgspec.Struct, frozen=True, array_like=True):
+    """What one inference turned out to depend on: it holds for any version in which those functions are the same."""
+
+    reached: tuple[str, ...]
+    seen: str
+    """`Closure.digest_of(reached)` at that time."""
+    key: str
+
+
+class Compiler:
+    """`infer` and `artifact` are the cached ways in. A fault is a value that they return."""
+
+    def __init__(
+        self, pool: WorkerPool, store: Store, tools: Tools, disassembler: Disassembler, counters: Counters
+    ) -> None:
+        self._pool = pool
+        self._store = store
+        self._tools = tools
+        self._disassembler = disassembler
+        self._counters = counters
+        self._entry_flights: SingleFlight[Entry] = SingleFlight()
+        self._holder_flights: SingleFlight[Holder | Fault] = SingleFlight()
+        self._step_flights: SingleFlight[Blobs | Fault] = SingleFlight()
+        self._entries: Lru[Entry] = Lru(512)
+        self._holders: Lru[Holder] = Lru(64)
+        self._blobs: Lru[Blobs | Fault] = Lru(256)
+        self._artifacts: Lru[Artifact | Fault] = Lru(256)
+
+    @property
+    def running(self) -> int:
+        return len(self._entry_flights) + len(self._holder_flights) + len(self._step_flights)
+
+    def forget_failures(self) -> None:
+        """Let what failed for the environment's sake be tried again."""
+        self._entries.drop(lambda entry: not _is_result(entry.inference))
+        self._blobs.drop(_is_passing)
+        self._artifacts.drop(_is_passing)
+
+    def known(self, compilation: Compilation) -> Inference | None:
+        """The inference entry if it is in memory; never waits."""
+        entry = self._entries.get(_inference_key(compilation))
+        return entry.inference if entry else None
+
+    def known_artifact(self, compilation: Compilation, stage: Stage) -> Artifact | Fault | None:
+        """The artifact if it is in memory; never waits."""
+        return self._artifacts.get(_artifact_key(compilation, stage))
+
+    async def infer(self, compilation: Compilation) -> Inference:
+        """Types, HIR and typed IR, with the faults that ended inference, if any."""
+        return (await self._entry(compilation)).inference
+
+    async def artifact(self, compilation: Compilation, stage: Stage) -> Artifact | Fault:
+        """One stage of a job: looked up, or made by running just what is missing."""
+        entry = await self._entry(compilation)
+        early = _from_inference(entry.inference, stage)
+        if early is not None:
+            return early
+        key = _artifact_key(compilation, stage)
+        artifact = self._artifacts.get(key)
+        if artifact is None:
+            artifact = await self._read(compilation, entry, stage)
+            self._artifacts.put(key, artifact)
+        return artifact
+
+    # -- inference ---------------------------------------------------------------------------------------------------
+
+    async def _entry(self, compilation: Compilation) -> Entry:
+        key = _inference_key(compilation)
+        return self._entries.get(key) or await self._entry_flights.run(key, lambda: self._find_entry(compilation, key))
+
+    async def _find_entry(self, compilation: Compilation, key: str) -> Entry:
+        entry = self._stored_entry(compilation, key)
+        if entry is None:
+            async with self._store.lock(key) as waited:
+                entry = self._stored_entry(compilation, key) if waited else None
+                if entry is None:
+                    entry = Entry(key, await self._infer(compilation, key))
+        self._entries.put(key, entry)
+        return entry
+
+    def _stored_entry(self, compilation: Compilation, key: str) -> Entry | None:
+        """From the store, by version; else an entry of another version that differs only in functions never reached."""
+        blobs = self._store.get(key)
+        if blobs is not None:
+            entry = _decode_entry(key, blobs)
+            if entry is not None:
+                return entry
+        for specialisation in self._specialisations(compilation):
+            seen = compilation.closure.digest_of(frozenset(specialisation.reached))
+            if seen == specialisation.seen and specialisation.key != key:
+                entry = self._entries.get(specialisation.key)
+                if entry is None and (blobs := self._store.get(specialisation.key)) is not None:
+                    entry = _decode_entry(specialisation.key, blobs)
+                if entry is not None:
+                    return entry
+        return None
+
+    async def _infer(self, compilation: Compilation, key: str) -> Inference:
+        result = await self._pool.infer(
+            compilation.environment.executable,
+            InferRequest(
+                frontend=compilation.frontend.name,
+                closure=compilation.closure,
+                arguments=compilation.job.arguments,
+                fields=dict(compilation.frontend.inference_fields(compilation.job.config)),
+            ),
+        )
+        if result.holder is not None:
+            self._holders.put(key, result.holder)
+        if _is_result(result.inference):
+            self._store.put(key, {"inference": msgspec.json.encode(result.inference)})
+            self._remember_specialisation(compilation, key, result.inference)
+        return result.inference
+
+    def _specialisations(self, compilation: Compilation) -> tuple[_Specialisation, ...]:
+        blobs = self._blobs.get(_specialisations_key(compilation))
+        if blobs is None:
+            blobs = self._store.get(_specialisations_key(compilation))
+        if blobs is None or isinstance(blobs, Fault):
+            return ()
+        try:
+            return msgspec.json.decode(blobs["specialisations"], type=tuple[_Specialisation, ...])
+        except (KeyError, msgspec.MsgspecError):
+            return ()
+
+    def _remember_specialisation(self, compilation: Compilation, key: str, inference: Inference) -> None:
+        reached = tuple(sorted(inference.reached))
+        new = _Specialisation(reached, compilation.closure.digest_of(frozenset(reached)), key)
+        kept = [old for old in self._specialisations(compilation) if old.seen != new.seen]
+        blobs = {"specialisations": msgspec.json.encode([new, *kept[:31]])}
+        self._blobs.put(_specialisations_key(compilation), blobs)
+        self._store.put(_specialisations_key(compilation), blobs)
+
+    async def _holder(self, compilation: Compilation, entry: Entry) -> Holder | Fault:
+        """A worker that holds the typed IR of an entry; inferred again where no living worker does."""
+        holder = self._holders.get(entry.key)
+        if holder is not None and holder.alive:
+            return holder
+        return await self._holder_flights.run(entry.key, lambda: self._hold_again(compilation, entry))
+
+    async def _hold_again(self, compilation: Compilation, entry: Entry) -> Holder | Fault:
+        inference = await self._infer(compilation, entry.key)
+        holder = self._holders.get(entry.key)
+        if holder is not None and holder.alive:
+            return holder
+        return inference.faults[0] if inference.faults else Fault(FaultKind.ENVIRONMENT, "The worker ended early.")
+
+    # -- code generation and tools -----------------------------------------------------------------------------------
+
+    async def _generate(self, compilation: Compilation, entry: Entry) -> Blobs | Fault:
+        """The blobs of the worker's code generation, and its plain values as the blob `values`."""
+        fields = compilation.frontend.codegen_fields(compilation.job.config)
+        key = digest("codegen", entry.key, sorted(fields.items()), compilation.job.kernel)
+        return await self._step(key, lambda: self._codegen(compilation, entry, fields))
+
+    async def _codegen(
+        self, compilation: Compilation, entry: Entry, fields: Mapping[str, Scalar]
+    ) -> Blobs | Fault:
+        hints = {name: value for name, value in fields.items() if name not in ("symbol", "target")}
+        target = fields.get("target")
+        request = CodegenRequest(
+            hints=hints,
+            targets=(str(target),) if target is not None else compilation.frontend.targets,
+            symbol=str(fields["symbol"]) if fields.get("symbol") else compilation.job.kernel.rpartition(".")[2],
+        )
+        for _ in range(2):
+            holder = await self._holder(compilation, entry)
+            if isinstance(holder, Fault):
+                return holder
+            try:
+                generated = await self._pool.codegen(holder, request)
+            except HolderGone:
+                self._holders.discard(entry.key)
+                continue
+            if isinstance(generated, Fault):
+                return generated
+            return {**generated.blobs, "values": msgspec.json.encode(_Values(generated.values, generated.faults))}
+        return Fault(FaultKind.ENVIRONMENT, "The worker that held the typed IR ended twice.", help="tile-lsp doctor")
+
+    async def _blob(self, compilation: Compilation, entry: Entry, name: str) -> bytes | Fault:
+        """One named blob of a job, made from the blobs before it."""
+        generated = await self._generate(compilation, entry)
+        if isinstance(generated, Fault):
+            return generated
+        target = compilation.job.config.target
+        values = msgspec.json.decode(generated["values"], type=_Values)
+        if target is not None and target in values.faults:
+            return values.faults[target][0]
+        if name == DISASSEMBLY:
+            return await self._disassemble(compilation, entry)
+        run = compilation.frontend.tool_for(name, compilation.job.config, values.of(target))
+        if isinstance(run, Fault):
+            return run
+        if run is None:
+            return generated[name] if name in generated else _missing_blob(compilation, name)
+        tool = compilation.environment.tools.get(run.tool)
+        if tool is None:
+            return missing_tool(compilation.environment, run.tool)
+        inputs: dict[str, bytes] = {}
+        for needed in run.inputs:
+            blob = await self._blob(compilation, entry, needed)
+            if isinstance(blob, Fault):
+                return blob
+            inputs[needed] = blob
+        key = digest("tool", tool.name, tool.version, run.arguments, run.outputs, [_content(b) for b in inputs.values()])
+        made = await self._step(key, lambda: self._tools.run(tool, run, inputs))
+        return made if isinstance(made, Fault) else made.get(name, made.get("stdout", b""))
+
+    async def _disassemble(self, compilation: Compilation, entry: Entry) -> bytes | Fault:
+        cubin = await self._blob(compilation, entry, CUBIN)
+        if isinstance(cubin, Fault):
+            return cubin
+        tool = compilation.environment.tools.get("nvdisasm")
+        if tool is None:
+            return missing_tool(compilation.environment, "nvdisasm")
+        key = digest("disassembly", tool.version, _content(cubin))
+        made = await self._step(key, lambda: self._disassembler.disassemble(tool, cubin))
+        return made if isinstance(made, Fault) else made[DISASSEMBLY]
+
+    async def _step(self, key: str, attempt: Callable[[], Awaitable[Blobs | Fault]]) -> Blobs | Fault:
+        """A step looked up in memory, then in the store, then run, by one caller in one process."""
+        known = self._blobs.get(key)
+        if known is not None:
+            return known
+        return await self._step_flights.run(key, lambda: self._find_or_run(key, attempt))
+
+    async def _find_or_run(self, key: str, attempt: Callable[[], Awaitable[Blobs | Fault]]) -> Blobs | Fault:
+        stored = self._store.get(key)
+        made: Blobs | Fault
+        if stored is None:
+            async with self._store.lock(key) as waited:
+                stored = self._store.get(key) if waited else None
+                if stored is None:
+                    made = await attempt()
+                    if not _is_passing(made):
+                        self._store.put(key, _encode_step(made))
+                else:
+                    made = _decode_step(stored)
+        else:
+            made = _decode_step(stored)
+        self._blobs.put(key, made)
+        return made
+
+    async def _read(self, compilation: Compilation, entry: Entry, stage: Stage) -> Artifact | Fault:
+        blobs: dict[str, bytes] = {}
+        for name in compilation.frontend.blobs_for(stage):
+            blob = await self._blob(compilation, entry, name)
+            if isinstance(blob, Fault):
+                return blob
+            blobs[name] = blob
+        try:
+            # In a thread: a listing of some thousand lines takes longer to read than a hover may wait.
+            return await asyncio.to_thread(compilation.frontend.read, stage, blobs)
+        except ValueError as error:
+            return Fault(FaultKind.ENVIRONMENT, f"The {stage} of {compilation.job.kernel} can't be read: {error}")
+
+
+class _Values(msgspec.Struct, frozen=True):
+    """What code generation says beside its blobs."""
+
+    values: dict[str, Scalar]
+    faults: dict[str, tuple[Fault, ...]] = {}
+    """By target: what rules it out."""
+
+    def of(self, target: str | None) -> dict[str, Scalar]:
+        return dict(self.values)
+
+
+def _inference_key(compilation: Compilation) -> str:
+    return digest("inference", _specialisations_key(compilation), compilation.closure.version)
+
+
+def _specialisations_key(compilation: Compilation) -> str:
+    """What inference reads, less the text of the closure."""
+    job = compilation.job
+    return digest(
+        "specialisations",
+        job.frontend,
+        compilation.closure.entry.module,
+        compilation.closure.entry.qualname,
+        job.arguments,
+        sorted(compilation.frontend.inference_fields(job.config).items()),
+        compiler_fingerprint(compilation.environment, job.frontend),
+        compilation.externals,
+    )
+
+
+def _artifact_key(compilation: Compilation, stage: Stage) -> str:
+    return digest("artifact", _inference_key(compilation), compilation.job.config, compilation.job.toolchain, stage)
+
+
+def _from_inference(inference: Inference, stage: Stage) -> Artifact | Fault | None:
+    """What the inference entry itself answers for a stage."""
+    if stage is Stage.HIR and inference.hir is not None:
+        return inference.hir
+    if inference.faults:
+        return inference.faults[0]
+    return inference.typed if stage is Stage.TYPED else None
+
+
+def _is_result(inference: Inference) -> bool:
+    return all(fault.kind is FaultKind.USER for fault in inference.faults)
+
+
+def _is_passing(value: object) -> bool:
+    return isinstance(value, Fault) and value.kind is FaultKind.ENVIRONMENT
+
+
+def _decode_entry(key: str, blobs: Blobs) -> Entry | None:
+    try:
+        return Entry(key, msgspec.json.decode(blobs["inference"], type=Inference))
+    except (KeyError, msgspec.MsgspecError):
+        return None
+
+
+def _encode_step(made: Blobs | Fault) -> Blobs:
+    return {"!fault": msgspec.json.encode(made)} if isinstance(made, Fault) else made
+
+
+def _decode_step(stored: Blobs) -> Blobs | Fault:
+    return msgspec.json.decode(stored["!fault"], type=Fault) if "!fault" in stored else stored
+
+
+def _content(blob: bytes) -> str:
+    return hashlib.sha256(blob).hexdigest()
+
+
+def _missing_blob(compilation: Compilation, name: str) -> Fault:
+    return Fault(FaultKind.ENVIRONMENT, f"{compilation.job.frontend} made no {name} for {compilation.job.kernel}.")

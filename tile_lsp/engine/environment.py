@@ -1,0 +1,45 @@
+"""What an interpreter has, seen from the engine: fingerprints for keys, and faults that say what mends a lack."""
+
+from __future__ import annotations
+
+from tile_lsp.model.job import digest
+from tile_lsp.model.outcome import Fault, FaultKind
+
+from .workers import Environment
+
+
+def compiler_fingerprint(environment: Environment, frontend: str) -> str:
+    """What inference and code generation depend on besides the job: interpreter, compiler, and the variables it reads."""
+    info = environment.frontends.get(frontend)
+    return digest(
+        "compiler",
+        environment.python,
+        frontend,
+        info.version if info else None,
+        sorted(environment.environment.items()),
+    )
+
+
+def toolchain_fingerprint(environment: Environment, frontend: str) -> str:
+    """The whole toolchain of a job: the compiler's fingerprint and every tool as it reports itself."""
+    tools = sorted((tool.name, tool.version) for tool in environment.tools.values())
+    return digest("toolchain", compiler_fingerprint(environment, frontend), tools)[:16]
+
+
+def frontend_fault(environment: Environment, frontend: str) -> Fault | None:
+    """Why a front end can't be used in this interpreter, with the command that mends it."""
+    info = environment.frontends.get(frontend)
+    if info is not None and info.error is None:
+        return None
+    message = info.error if info is not None and info.error else f"{frontend} is not installed in {environment.executable}."
+    return Fault(FaultKind.ENVIRONMENT, message, help=info.help if info is not None else None, code="frontend")
+
+
+def missing_tool(environment: Environment, tool: str) -> Fault:
+    package = {"tileirdisasm": "nvidia-cuda-tileiras"}.get(tool, f"nvidia-cuda-{tool}")
+    return Fault(
+        FaultKind.ENVIRONMENT,
+        f"{tool} is not installed for {environment.executable}.",
+        help=f"{environment.executable} -m pip install {package}",
+        code="tool",
+    )

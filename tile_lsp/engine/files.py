@@ -1,0 +1,66 @@
+"""The text of files: the editor's where it holds one, else the disk's."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from tile_lsp.analysis.python import decode
+
+_MAX_SIZE = 16 << 20
+"""Bytes. A larger file is no source that anyone edits; reading it would stall the server."""
+
+
+class _Cached(NamedTuple):
+    stamp: tuple[int, int, int]
+    text: str
+
+
+class Files:
+    """Answers `read(path)` for analysis. `world` counts revisions; a revision alone invalidates nothing."""
+
+    def __init__(self) -> None:
+        self.world = 0
+        self._open: dict[str, tuple[str, int | None]] = {}
+        self._disk: dict[str, _Cached] = {}
+
+    def open(self, path: str, text: str, version: int | None) -> None:
+        self._open[path] = (text, version)
+        self.world += 1
+
+    def close(self, path: str) -> None:
+        self._open.pop(path, None)
+        self.world += 1
+
+    def touched(self) -> None:
+        """Something changed on disk."""
+        self.world += 1
+
+    @property
+    def open_paths(self) -> tuple[str, ...]:
+        return tuple(self._open)
+
+    def version(self, path: str) -> int | None:
+        held = self._open.get(path)
+        return held[1] if held else None
+
+    def read(self, path: str) -> str | None:
+        """Text of a file, or None if there is no such file. Never raises."""
+        held = self._open.get(path)
+        if held is not None:
+            return held[0]
+        try:
+            stat = os.stat(path)
+            stamp = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+            cached = self._disk.get(path)
+            if cached is not None and cached.stamp == stamp:
+                return cached.text
+            if stat.st_size > _MAX_SIZE or not os.path.isfile(path):
+                return None
+            with open(path, "rb") as file:
+                text = decode(file.read())
+        except (OSError, ValueError):
+            self._disk.pop(path, None)
+            return None
+        self._disk[path] = _Cached(stamp, text)
+        return text

@@ -1,0 +1,293 @@
+"""The session: files that an editor holds, their kernels, and the background work that keeps their types true.
+
+All methods that are not `async` return at once; all state is touched on the event loop only. Analysis of text runs in one thread
+beside it, inference and code generation in workers and tools. The newest text always wins: work for an older one is dropped as soon
+as its result can't be used, and what an edit leaves equal is not touched at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import platformdirs
+
+from tile_lsp.analysis.snapshot import FileView, Snapshot
+from tile_lsp.frontends import FRONTENDS
+from tile_lsp.model.job import Job
+from tile_lsp.model.outcome import Artifact, Fault, FaultKind
+from tile_lsp.model.settings import Settings
+from tile_lsp.model.stage import Stage
+
+from .analyse import FileAnalysis, analyse
+from .compiler import Compiler
+from .disassembler import Disassembler
+from .events import DiagnosticsChanged, DocumentChanged, KernelChanged, Progress, SessionEvent
+from .files import Files
+from .interpreters import find_interpreter
+from .planner import Planner
+from .stats import Counters, Stats
+from .store import Store
+from .tools import Tools
+from .tracker import KernelTracker
+from .workers import Environment, Limits, WorkerPool
+
+
+class Session:
+    """One workspace of one client. Make it, and use it, on a running event loop; `close` it at the end."""
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        roots: Sequence[str] = (),
+        trusted: bool = True,
+        on_event: Callable[[SessionEvent], None] = lambda event: None,
+        idle_delay: float | None = 0.4,
+    ) -> None:
+        """`idle_delay`: seconds without an edit before code is generated in the background; None: only when asked for."""
+        self.settings = settings or Settings()
+        self.roots = tuple(roots)
+        self.trusted = trusted
+        self._on_event = on_event
+        self._idle_delay = idle_delay
+        self._counters = Counters()
+        self._pool = WorkerPool(limits=_limits(self.settings), counters=self._counters)
+        self.store = Store(cache_directory(self.settings), self._counters, max_bytes=self.settings.cache.size)
+        self._disassembler = Disassembler(self._counters)
+        self._compiler = Compiler(
+            self._pool,
+            self.store,
+            Tools(self._counters, timeout=self.settings.timeouts.tool),
+            self._disassembler,
+            self._counters,
+        )
+        self._planner = Planner(self._pool, self.roots, trusted)
+        self._files = Files()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="tile-lsp-analysis")
+        self._analyses: dict[str, FileAnalysis] = {}
+        self._trackers: dict[str, dict[str, KernelTracker]] = {}
+        self._overrides: dict[str, dict[str, str]] = {}
+        self._editable: Mapping[str, str] = {}
+        self._dirty: set[str] = set()
+        self._analysing: asyncio.Task[None] | None = None
+        self._clean = asyncio.Event()
+        self._clean.set()
+        self._snapshot: Snapshot | None = None
+        self._warming: set[asyncio.Task[None]] = set()
+
+    # -- edits -------------------------------------------------------------------------------------------------------
+
+    def open(self, path: str, text: str | None = None, version: int | None = None) -> None:
+        """Keep a file's kernels up to date from now on: in the editor's text, or in the disk's where `text` is None."""
+        if text is not None:
+            self._files.open(path, text, version)
+        self._warm(path)
+        self._touch({path})
+
+    def change(self, path: str, text: str, version: int | None = None) -> None:
+        self._files.open(path, text, version)
+        self._touch({path, *self._dependents(path)})
+
+    def close_file(self, path: str) -> None:
+        """The editor let go of a file: the disk's text counts again for those that depend on it."""
+        self._files.close(path)
+        self._forget(path)
+        self._touch(self._dependents(path))
+
+    def files_changed(self, paths: Sequence[str]) -> None:
+        """Files appeared, changed or vanished on disk."""
+        self._files.touched()
+        self._touch({kept for path in paths for kept in (*self._dependents(path), path) if kept in self._analyses})
+
+    def override(self, path: str, kernel: str, comment: str) -> None:
+        """Let the items of a job comment (`"# tile-lsp: A=f16[64] target=sm_90"`) win over a kernel's own."""
+        self._overrides.setdefault(path, {})[kernel] = comment
+        self._touch({path})
+
+    def select_job(self, path: str, kernel: str, index: int) -> None:
+        tracker = self._trackers.get(path, {}).get(kernel)
+        if tracker is not None:
+            tracker.select(index)
+
+    def retry(self) -> None:
+        """Try again what failed for the environment's sake: something was installed, or mended."""
+        self._compiler.forget_failures()
+        self._pool.forget_environments()
+        for tracker in self._all_trackers():
+            tracker.retry()
+
+    def _dependents(self, path: str) -> set[str]:
+        return {other for other, analysis in self._analyses.items() if path in analysis.files}
+
+    def _touch(self, paths: set[str]) -> None:
+        if not paths:
+            return
+        self._snapshot = None
+        self._dirty |= paths
+        self._clean.clear()
+        if self._analysing is None or self._analysing.done():
+            self._analysing = asyncio.ensure_future(self._analyse_dirty())
+
+    def _warm(self, path: str) -> None:
+        """Start the worker of a file's interpreter before a kernel asks for it."""
+        if not self.trusted:
+            return
+        task = asyncio.ensure_future(self._learn_environment(find_interpreter(path, self.roots, self.settings.python).path))
+        self._warming.add(task)
+        task.add_done_callback(self._warming.discard)
+
+    async def _learn_environment(self, python: str) -> None:
+        environment = await self._pool.environment(python)
+        if isinstance(environment, Environment) and not environment.editable.items() <= self._editable.items():
+            self._editable = {**self._editable, **environment.editable}
+            self._touch(set(self._analyses))
+
+    # -- analysis ----------------------------------------------------------------------------------------------------
+
+    async def _analyse_dirty(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._dirty:
+            path = self._next_dirty()
+            work = functools.partial(
+                analyse,
+                path,
+                self._files.read,
+                roots=self.roots,
+                editable=self._editable,
+                frontends=FRONTENDS,
+                settings=self.settings,
+                overrides=self._overrides.get(path, {}),
+            )
+            analysis = await loop.run_in_executor(self._thread, work)
+            if path not in self._dirty:  # else a newer text is there already
+                self._take(path, analysis)
+        self._clean.set()
+
+    def _next_dirty(self) -> str:
+        """Files with an editor's version first: someone looks at them."""
+        path = max(self._dirty, key=lambda path: (self._files.version(path) is not None, path))
+        self._dirty.discard(path)
+        return path
+
+    def _take(self, path: str, analysis: FileAnalysis | None) -> None:
+        self._snapshot = None
+        if analysis is None:
+            self._forget(path)
+            return
+        self._analyses[path] = analysis
+        known = self._trackers.get(path, {})
+        trackers: dict[str, KernelTracker] = {}
+        for kernel in analysis.kernels:
+            name = kernel.site.qualname
+            trackers[name] = known.pop(name, None) or KernelTracker(
+                self._compiler, self._planner, self._changed, idle_delay=self._idle_delay
+            )
+        self._trackers[path] = trackers
+        for gone in known.values():
+            gone.close()
+        for kernel in analysis.kernels:
+            trackers[kernel.site.qualname].update(kernel, analysis)
+        self._on_event(DiagnosticsChanged(path))
+
+    def _forget(self, path: str) -> None:
+        self._snapshot = None
+        self._analyses.pop(path, None)
+        for tracker in self._trackers.pop(path, {}).values():
+            tracker.close()
+        self._on_event(DiagnosticsChanged(path))
+
+    def _changed(self, tracker: KernelTracker, in_substance: bool) -> None:
+        """A kernel's view is another one: what it says (`in_substance`), or only where."""
+        self._snapshot = None
+        self._on_event(DocumentChanged(tracker.path, tracker.name))
+        if in_substance:
+            self._on_event(KernelChanged(tracker.path, tracker.name))
+            self._on_event(DiagnosticsChanged(tracker.path))
+        self._on_event(Progress(self._compiler.running))
+
+    def _all_trackers(self) -> list[KernelTracker]:
+        return [tracker for trackers in self._trackers.values() for tracker in trackers.values()]
+
+    # -- questions ---------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> Snapshot:
+        """What is known now; never waits."""
+        if self._snapshot is None:
+            files = {path: self._file_view(path, analysis) for path, analysis in self._analyses.items()}
+            self._snapshot = Snapshot(files, self._files.world, self.trusted)
+        return self._snapshot
+
+    def _file_view(self, path: str, analysis: FileAnalysis) -> FileView:
+        kernels = tuple(tracker.view for tracker in self._trackers.get(path, {}).values())
+        return FileView(
+            path, analysis.text, analysis.lines, self._files.version(path), kernels, analysis.problems
+        )
+
+    async def settled(self, path: str | None = None) -> None:
+        """Until nothing is queued or running for a file, or for all: analysis, inference, background code generation."""
+        while True:
+            await self._clean.wait()
+            trackers = self._all_trackers() if path is None else list(self._trackers.get(path, {}).values())
+            busy = [tracker for tracker in trackers if tracker.busy]
+            if not busy:
+                return
+            await asyncio.gather(*(tracker.settled() for tracker in busy))
+
+    async def inferred(self, path: str) -> None:
+        """Until the types of a file's kernels are those of its text."""
+        await self._clean.wait()
+        await asyncio.gather(*(tracker.inferred() for tracker in self._trackers.get(path, {}).values()))
+
+    async def artifact(self, path: str, kernel: str, stage: Stage, job: Job | None = None) -> Artifact | Fault:
+        """One stage of a kernel of an open file: of its active job, or of `job`. Cancelling stops the work for it."""
+        await self._clean.wait()
+        trackers = self._trackers.get(path, {})
+        tracker = trackers.get(kernel)
+        if tracker is None:
+            return _no_such_kernel(path, kernel, list(trackers))
+        return await tracker.artifact(stage, job)
+
+    async def environment(self, path: str) -> Environment | Fault:
+        """What the interpreter of a file has."""
+        return await self._pool.environment(find_interpreter(path, self.roots, self.settings.python).path)
+
+    def stats(self) -> Stats:
+        return self._counters.picture(self._compiler.running)
+
+    async def close(self) -> None:
+        """Stop all work and end all processes."""
+        for task in (*self._warming, *([self._analysing] if self._analysing else [])):
+            task.cancel()
+        for tracker in self._all_trackers():
+            tracker.close()
+        await self._disassembler.close()
+        await self._pool.close()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def cache_directory(settings: Settings) -> Path | None:
+    """Where artifacts are kept, or None where the settings turn the store off."""
+    if not settings.cache.enabled:
+        return None
+    chosen = settings.cache.directory
+    return Path(chosen).expanduser() if chosen else platformdirs.user_cache_path("tile-lsp") / "store"
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(inference=settings.timeouts.inference, memory=settings.memory)
+
+
+def _no_such_kernel(path: str, kernel: str, known: list[str]) -> Fault:
+    near = difflib.get_close_matches(kernel, known, 1)
+    if near:
+        message = f"{path} has no kernel {kernel!r}; did you mean {near[0]!r}?"
+    elif known:
+        message = f"{path} has no kernel {kernel!r}; it has {', '.join(known)}."
+    else:
+        message = f"{path} has no kernels."
+    return Fault(FaultKind.USER, message, code="kernel")

@@ -1,0 +1,256 @@
+"""Artifacts on disk: key by recipe, verify by content, and never fail a compile.
+
+    index/<aa>/<key>      what a recipe made: names of blobs → digest and size, as JSON
+    objects/<aa>/<digest> the blobs, by SHA-256 of their content
+    locks/<key>           held by the process that is making an entry
+
+An entry that is corrupt, truncated, foreign or of another schema is a miss. Every error of the file system is a miss or a
+no-op. Files are written beside their place and renamed, so a reader sees a whole file or none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import os
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from .stats import Counters
+
+try:
+    import fcntl
+except ImportError:  # Windows: no cross-process single flight, everything else the same
+    fcntl = None  # type: ignore[assignment]
+
+log = logging.getLogger(__name__)
+
+SCHEMA = 1
+"""Part of every index file: raise it when the meaning of stored bytes changes."""
+
+
+class _Blob(msgspec.Struct, frozen=True, array_like=True):
+    digest: str
+    size: int
+
+
+class _Index(msgspec.Struct, frozen=True):
+    schema: int
+    key: str
+    blobs: dict[str, _Blob]
+
+
+class Usage(NamedTuple):
+    entries: int
+    bytes: int
+    unread: int
+
+
+class Store:
+    """A folder of artifacts, shared by all processes of one user. `directory=None` disables it: every look-up misses."""
+
+    def __init__(
+        self,
+        directory: Path | None,
+        counters: Counters,
+        *,
+        max_bytes: int = 2 << 30,
+        max_entry_bytes: int = 256 << 20,
+    ) -> None:
+        self.directory = directory
+        self._counters = counters
+        self._max_bytes = max_bytes
+        self._max_entry_bytes = max_entry_bytes
+        self._written = 0
+
+    def get(self, key: str) -> dict[str, bytes] | None:
+        """All blobs of an entry, verified, or None."""
+        blobs = self._read(key) if self.directory is not None else None
+        if blobs is None:
+            self._counters.store_misses += 1
+        else:
+            self._counters.store_hits += 1
+        return blobs
+
+    def put(self, key: str, blobs: Mapping[str, bytes]) -> None:
+        """Keep an entry; write-once in effect, since equal keys have equal content. Errors and oversize are dropped."""
+        size = sum(len(blob) for blob in blobs.values())
+        if self.directory is None or size > self._max_entry_bytes:
+            return
+        try:
+            entries = {}
+            for name, blob in blobs.items():
+                digest = hashlib.sha256(blob).hexdigest()
+                path = self._object(digest)
+                if not path.exists():
+                    self._write(path, blob)
+                entries[name] = _Blob(digest, len(blob))
+            index = self._index(key)
+            self._write(index, msgspec.json.encode(_Index(SCHEMA, key, entries)))
+            os.utime(index, (0, index.stat().st_mtime))  # access time 0: never read
+        except OSError as error:
+            log.warning("store: could not keep %s: %s", key[:12], error)
+            return
+        self._written += size
+        if self._written > self._max_bytes // 8:
+            self._written = 0
+            self.collect()
+
+    def collect(self, max_bytes: int | None = None) -> int:
+        """Evict until the store fits: never-read entries first, then the least recently read. Returns bytes freed."""
+        if self.directory is None:
+            return 0
+        limit = self._max_bytes if max_bytes is None else max_bytes
+        entries = []
+        total = 0
+        for path in _files(self.directory / "index"):
+            with contextlib.suppress(OSError):
+                stat = path.stat()
+                size = stat.st_size + sum(blob.size for blob in self._blobs_of(path, stat.st_atime_ns))
+                entries.append((stat.st_atime_ns, stat.st_mtime_ns, size, path))
+                total += size
+        entries.sort(key=lambda entry: entry[:2])
+        freed = 0
+        for _, _, size, path in entries:
+            if total - freed <= limit:
+                break
+            with contextlib.suppress(OSError):
+                path.unlink()
+                freed += size
+        self._drop_orphans()
+        return freed
+
+    def clear(self) -> None:
+        self.collect(max_bytes=-1)
+
+    def usage(self) -> Usage:
+        if self.directory is None:
+            return Usage(0, 0, 0)
+        entries = unread = size = 0
+        for path in _files(self.directory / "index"):
+            with contextlib.suppress(OSError):
+                stat = path.stat()
+                entries += 1
+                unread += stat.st_atime_ns == 0
+                size += stat.st_size
+        for path in _files(self.directory / "objects"):
+            with contextlib.suppress(OSError):
+                size += path.stat().st_size
+        return Usage(entries, size, unread)
+
+    @contextlib.asynccontextmanager
+    async def lock(self, key: str) -> AsyncIterator[bool]:
+        """Held while an entry is made, by one process at a time. Where locks don't work, nothing is held.
+
+        Yields whether another process held it meanwhile: then the entry may be there by now.
+        """
+        if self.directory is None or fcntl is None:
+            yield False
+            return
+        waited = False
+        path = self.directory / "locks" / key
+        descriptor = -1
+        delay = 0.002
+        try:
+            while descriptor < 0:
+                descriptor = self._try_lock(path)
+                if descriptor == -1:
+                    waited = True
+                    await asyncio.sleep(delay)
+                    delay = min(delay * 1.5, 0.05)
+        except OSError as error:
+            log.warning("store: no locks in %s: %s", self.directory, error)
+            descriptor = -1
+        try:
+            yield waited
+        finally:
+            if descriptor >= 0:
+                with contextlib.suppress(OSError):
+                    path.unlink()
+                os.close(descriptor)
+
+    def _try_lock(self, path: Path) -> int:
+        """A descriptor that holds the lock, or -1 if another process does."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Its last holder may have removed the file between our open and our lock: then we hold nothing.
+            if os.fstat(descriptor).st_ino == os.stat(path).st_ino:
+                return descriptor
+        except (BlockingIOError, FileNotFoundError):
+            pass
+        except OSError:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+        return -1
+
+    def _index(self, key: str) -> Path:
+        assert self.directory is not None
+        return self.directory / "index" / key[:2] / key
+
+    def _object(self, digest: str) -> Path:
+        assert self.directory is not None
+        return self.directory / "objects" / digest[:2] / digest
+
+    def _read(self, key: str) -> dict[str, bytes] | None:
+        try:
+            path = self._index(key)
+            index = msgspec.json.decode(path.read_bytes(), type=_Index)
+            if index.schema != SCHEMA or index.key != key:
+                return None
+            blobs = {}
+            for name, blob in index.blobs.items():
+                data = self._object(blob.digest).read_bytes()
+                if hashlib.sha256(data).hexdigest() != blob.digest:
+                    self._object(blob.digest).unlink(missing_ok=True)  # or a good copy would never be written
+                    return None
+                blobs[name] = data
+            os.utime(path)
+        except (OSError, ValueError, msgspec.MsgspecError):
+            return None
+        return blobs
+
+    def _write(self, path: Path, data: bytes) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+            os.replace(temporary, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+
+    def _blobs_of(self, path: Path, read_at_ns: int) -> list[_Blob]:
+        """What an index file names; looking must not count as reading, so the access time is put back."""
+        try:
+            blobs = list(msgspec.json.decode(path.read_bytes(), type=_Index).blobs.values())
+            os.utime(path, ns=(read_at_ns, path.stat().st_mtime_ns))
+        except (OSError, msgspec.MsgspecError):
+            return []
+        return blobs
+
+    def _drop_orphans(self) -> None:
+        assert self.directory is not None
+        named = {
+            blob.digest
+            for path in _files(self.directory / "index")
+            for blob in self._blobs_of(path, path.stat().st_atime_ns)
+        }
+        for path in _files(self.directory / "objects"):
+            if path.name not in named:
+                with contextlib.suppress(OSError):
+                    path.unlink()
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.glob("*/*") if path.is_file()] if folder.is_dir() else []

@@ -1,0 +1,381 @@
+"""One kernel of one file over time: what is known of it now, and the work that brings it up to date.
+
+    update(analysis) ─▶ plan ─▶ infer the active job ─▶ the other jobs ─▶ (idle) code generation, for resources and assembler errors
+
+An update that leaves jobs equal replaces the positions and starts nothing. One that does not replaces the work in flight. Broken text
+starts nothing either: the last good types stay, at the lines that still stand.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Coroutine
+from typing import NamedTuple
+
+from tile_lsp.analysis.positions import Positions
+from tile_lsp.analysis.python import Blocked, KernelSite
+from tile_lsp.analysis.snapshot import JobView, KernelView, State
+from tile_lsp.analysis.stale import StalePositions
+from tile_lsp.model.closure import Closure
+from tile_lsp.model.job import Job
+from tile_lsp.model.outcome import Artifact, Fault, FaultKind, Inference
+from tile_lsp.model.stage import Stage
+
+from .analyse import FileAnalysis, KernelAnalysis
+from .compiler import Compiler
+from .lru import Lru
+from .planner import Plan, PlannedJob, Planner, no_target
+
+log = logging.getLogger(__name__)
+
+#: Stages that need no target.
+_BEFORE_TARGET = frozenset({Stage.TYPES, Stage.HIR, Stage.TYPED})
+
+
+class _Good(NamedTuple):
+    """The last text that could be read, and what it came to."""
+
+    positions: Positions
+    lines: tuple[str, ...]
+    site: KernelSite
+
+
+class KernelTracker:
+    """Owned by a session; all methods run on the event loop. `notify(stages)` is called when the view is another one."""
+
+    def __init__(
+        self,
+        compiler: Compiler,
+        planner: Planner,
+        notify: Callable[[KernelTracker, bool], None],
+        *,
+        idle_delay: float | None,
+    ) -> None:
+        self._compiler = compiler
+        self._planner = planner
+        self._notify = notify
+        self._idle_delay = idle_delay
+        self._analysis: KernelAnalysis | None = None
+        self._planned_from: KernelAnalysis | None = None
+        self._file: FileAnalysis | None = None
+        self._good: _Good | None = None
+        self._plan = Plan()
+        self._selected: Job | None = None
+        self._inferences: dict[str, Inference] = {}
+        self._artifacts: dict[str, dict[Stage, Artifact]] = {}
+        self._faults: dict[str, Fault] = {}
+        self._last_inference: Inference | None = None
+        self._closures: Lru[Closure] = Lru(16)
+        self._work: asyncio.Task[None] | None = None
+        self._inferred = asyncio.Event()
+        self._view: KernelView | None = None
+
+    # -- edits -------------------------------------------------------------------------------------------------------
+
+    def update(self, analysis: KernelAnalysis, file: FileAnalysis) -> None:
+        """Take in a new text."""
+        self._analysis = analysis
+        self._file = file
+        self._view = None
+        if not self._readable:
+            self._stop()
+            self._inferred.set()
+            self._notify(self, True)
+            return
+        result = analysis.result
+        assert result is not None and result.closure is not None
+        self._good = _Good(result.positions, file.lines, analysis.site)
+        if self._planned_from is not None and self._stands(self._planned_from, analysis):
+            self._notify(self, False)
+            return
+        self._stop()
+        self._planned_from = analysis
+        self._inferred.clear()
+        self._work = asyncio.ensure_future(self._guarded(self._bring_up_to_date(analysis)))
+
+    @staticmethod
+    def _stands(planned: KernelAnalysis, analysis: KernelAnalysis) -> bool:
+        """True if what was started, or is done, for an earlier text is right for this one."""
+        return (
+            planned.result is not None
+            and analysis.result is not None
+            and planned.result.closure == analysis.result.closure
+            and planned.specs == analysis.specs
+            and planned.settings == analysis.settings
+        )
+
+    @property
+    def _readable(self) -> bool:
+        result = self._analysis.result if self._analysis else None
+        return result is not None and result.closure is not None
+
+    @property
+    def busy(self) -> bool:
+        return self._work is not None and not self._work.done()
+
+    def retry(self) -> None:
+        """Start again, though nothing changed in the text."""
+        analysis, file = self._analysis, self._file
+        if analysis is not None and file is not None:
+            self._planned_from = None
+            self.update(analysis, file)
+
+    def close(self) -> None:
+        self._stop()
+
+    def _stop(self) -> None:
+        if self._work is not None:
+            if not self._work.done():
+                self._planned_from = None
+            self._work.cancel()
+            self._work = None
+
+    # -- work --------------------------------------------------------------------------------------------------------
+
+    async def _guarded(self, work: Coroutine[None, None, None]) -> None:
+        """A fault of our own is shown where the user looks, and logged whole; the next edit starts afresh."""
+        try:
+            await work
+        except Exception as error:
+            log.exception("%s: internal error", self.name)
+            self._plan = Plan(fault=Fault(FaultKind.ENVIRONMENT, f"internal error of tile-lsp: {error!r}", code="internal"))
+            self._planned_from = None
+            self._inferred.set()
+            self._changed()
+
+    async def _bring_up_to_date(self, analysis: KernelAnalysis) -> None:
+        plan = await self._planner.plan(analysis)
+        for planned in plan.jobs:
+            self._closures.put(planned.view.job.version, planned.compilation.closure)
+        if plan.keys == self._plan.keys and plan.fault is None and self._all_inferred(plan):
+            # The same jobs: an edit to a comment, a settings change that changed nothing here.
+            self._plan = plan
+        else:
+            self._plan = plan
+            self._forget_all_but(plan)
+        self._changed()
+        if plan.jobs:
+            active = self._active_index
+            await self._infer(active)
+            self._inferred.set()
+            self._changed()
+            for index in range(len(plan.jobs)):
+                if index != active:
+                    await self._infer(index)
+                    self._changed()
+            await self._generate_when_idle()
+        else:
+            self._inferred.set()
+            self._changed()
+
+    async def _infer(self, index: int) -> None:
+        """Types of one job; if they fail on assumed arguments, those of the first alternative that works."""
+        planned = self._plan.jobs[index]
+        key = planned.view.job.key
+        if key in self._inferences:
+            return
+        inference = await self._compiler.infer(planned.compilation)
+        if inference.faults and inference.faults[0].kind is FaultKind.USER:
+            for arguments in planned.alternatives:
+                other = planned.assuming(arguments)
+                tried = await self._compiler.infer(other.compilation)
+                if not tried.faults:
+                    inference, key = tried, other.view.job.key
+                    jobs = list(self._plan.jobs)
+                    jobs[index] = other
+                    self._plan = Plan(tuple(jobs), self._plan.fault)
+                    break
+        self._inferences[key] = inference
+
+    async def _generate_when_idle(self) -> None:
+        """Resources, and what the assembler has to say, once nobody types."""
+        if self._idle_delay is None:
+            return
+        await asyncio.sleep(self._idle_delay)
+        for planned in self._plan.jobs:
+            job = planned.view.job
+            if job.config.target is not None and not self._inferences[job.key].faults:
+                await self._generate(planned, Stage.RESOURCES)
+                self._changed()
+
+    async def _generate(self, planned: PlannedJob, stage: Stage) -> Artifact | Fault:
+        job = planned.view.job
+        made = await self._compiler.artifact(planned.compilation, stage)
+        if isinstance(made, Fault):
+            self._faults[job.key] = made
+        else:
+            self._faults.pop(job.key, None)
+            self._artifacts.setdefault(job.key, {})[stage] = made
+        self._view = None
+        return made
+
+    def _all_inferred(self, plan: Plan) -> bool:
+        return all(key in self._inferences for key in plan.keys)
+
+    def _forget_all_but(self, plan: Plan) -> None:
+        known = set(plan.keys)
+        self._inferences = {key: value for key, value in self._inferences.items() if key in known}
+        self._faults = {key: value for key, value in self._faults.items() if key in known}
+        self._artifacts = {key: value for key, value in self._artifacts.items() if key in known}
+
+    def _changed(self) -> None:
+        inference = self._active_inference
+        if inference is not None:
+            self._last_inference = inference
+        self._view = None
+        self._notify(self, True)
+
+    async def inferred(self) -> None:
+        """Until the types of the active job are those of the text."""
+        await self._inferred.wait()
+
+    async def settled(self) -> None:
+        """Until nothing is queued or running, idle work included."""
+        while self.busy:
+            assert self._work is not None
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                await asyncio.shield(asyncio.wait([self._work]))
+
+    # -- questions ---------------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        assert self._analysis is not None
+        return self._analysis.site.qualname
+
+    @property
+    def path(self) -> str:
+        assert self._analysis is not None
+        return self._analysis.site.path
+
+    def select(self, index: int) -> None:
+        """Make another job the one that hovers and hints follow."""
+        if 0 <= index < len(self._plan.jobs):
+            self._selected = self._plan.jobs[index].view.job
+            self._changed()
+
+    async def artifact(self, stage: Stage, job: Job | None = None) -> Artifact | Fault:
+        """One stage of the active job, or of a job of this kernel as it is now or was lately."""
+        if self._analysis is not None and not self._readable:
+            return self._stale_artifact(stage, job)
+        await self._inferred.wait()
+        if self._plan.fault is not None:
+            return self._plan.fault
+        planned = self._planned_for(job) if job is not None else self._plan.jobs[self._active_index]
+        if planned is None:
+            return Fault(
+                FaultKind.USER,
+                f"This version of {self.name} is gone: its text changed since the view was pinned.",
+                help="Unpin the view to follow the kernel.",
+                code="gone",
+            )
+        if planned.view.job.config.target is None and stage not in _BEFORE_TARGET:
+            return no_target(self.name)
+        return await self._generate(planned, stage)
+
+    def _planned_for(self, job: Job) -> PlannedJob | None:
+        for planned in self._plan.jobs:
+            if planned.view.job == job:
+                return planned
+        template = self._plan.jobs[0] if self._plan.jobs else None
+        if template is None:
+            return None
+        closure = self._closures.get(job.version)
+        if closure is None:
+            return None
+        compilation = template.compilation._replace(job=job, closure=closure)
+        return PlannedJob(JobView(job, (), job.config.target or ""), compilation)
+
+    def _stale_artifact(self, stage: Stage, job: Job | None) -> Artifact | Fault:
+        key = job.key if job is not None else self._plan.keys[self._active_index] if self._plan.jobs else ""
+        known = self._artifacts.get(key, {}).get(stage)
+        if known is not None:
+            return known
+        blocked = self._blocked
+        if blocked is not None:
+            return _blocking_fault(blocked)
+        return Fault(FaultKind.USER, f"{self.name} can't be read as it stands: it has a syntax error.", code="syntax")
+
+    @property
+    def _active_index(self) -> int:
+        """The selected job, or the one most like it after an edit: the one of the same config."""
+        if self._selected is not None:
+            jobs = [planned.view.job for planned in self._plan.jobs]
+            for index, job in enumerate(jobs):
+                if (job.arguments, job.config) == (self._selected.arguments, self._selected.config):
+                    return index
+            for index, job in enumerate(jobs):
+                if job.config == self._selected.config:
+                    return index
+        return 0
+
+    @property
+    def _active_inference(self) -> Inference | None:
+        if not self._plan.jobs:
+            return None
+        return self._inferences.get(self._plan.jobs[self._active_index].view.job.key)
+
+    @property
+    def view(self) -> KernelView:
+        if self._view is None:
+            self._view = self._make_view()
+        return self._view
+
+    def _make_view(self) -> KernelView:
+        assert self._analysis is not None and self._file is not None
+        site = self._analysis.site
+        result = self._analysis.result
+        inference = self._active_inference
+        faults: tuple[Fault, ...] = (self._plan.fault,) if self._plan.fault is not None else ()
+        positions: Positions | StalePositions | None = self._good.positions if self._good else None
+        if not self._readable:
+            blocked = self._blocked
+            state = State.STALE if blocked is None or blocked.syntax else State.BLOCKED
+            inference = self._last_inference
+            # This file's own syntax errors are shown in their own place.
+            if blocked is not None and not (blocked.syntax and blocked.at and blocked.at.path == site.path):
+                faults = (_blocking_fault(blocked),)
+            if self._good is not None:
+                positions = StalePositions(site.path, self._good.positions, self._good.lines, self._file.lines)
+        elif self._plan.fault is not None:
+            state = State.BLOCKED
+        elif inference is None:
+            state = State.COMPILING
+            inference = self._last_inference
+        else:
+            state = State.FAILED if inference.faults else State.FRESH
+            faults = inference.faults
+        return KernelView(
+            frontend=self._analysis.frontend.name,
+            name=site.qualname,
+            path=site.path,
+            span=site.span,
+            name_span=site.name_span,
+            parameters=tuple((parameter.name, parameter.span) for parameter in site.parameters),
+            state=state,
+            positions=positions if positions is not None else Positions.none(),
+            jobs=tuple(self._job_view(planned) for planned in self._plan.jobs),
+            active=self._active_index,
+            inference=inference,
+            faults=faults,
+            notes=result.closure.notes if result is not None and result.closure is not None else (),
+        )
+
+    def _job_view(self, planned: PlannedJob) -> JobView:
+        view = planned.view
+        key = view.job.key
+        inference = self._inferences.get(key)
+        own = () if inference is None or planned is self._plan.jobs[self._active_index] else inference.faults
+        generation = (self._faults[key],) if key in self._faults and not (inference and inference.faults) else ()
+        return JobView(view.job, view.arguments, view.label, self._artifacts.get(key, {}), (*own, *generation))
+
+    @property
+    def _blocked(self) -> Blocked | None:
+        result = self._analysis.result if self._analysis else None
+        return result.blocked_by if result is not None else None
+
+
+def _blocking_fault(blocked: Blocked) -> Fault:
+    return Fault(FaultKind.USER, blocked.message, help=blocked.help, code="syntax" if blocked.syntax else "closure")
