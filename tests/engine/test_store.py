@@ -159,7 +159,9 @@ def test_one_attempt_across_processes(tmp_path):
 async def test_a_lock_whose_holder_died_is_free(tmp_path):
     store = make(tmp_path)
     holder = await asyncio.create_subprocess_exec(
-        "sh", "-c", f"mkdir -p '{tmp_path}/store/locks'; exec 9>'{tmp_path}/store/locks/{KEY}'; flock 9; echo held; kill -9 $$",
+        "sh",
+        "-c",
+        f"mkdir -p '{tmp_path}/store/locks'; exec 9>'{tmp_path}/store/locks/{KEY}'; flock 9; echo held; kill -9 $$",
         stdout=asyncio.subprocess.PIPE,
     )
     await holder.communicate()

@@ -9,12 +9,11 @@ from typing import NamedTuple
 from tile_lsp.analysis.comments import JobComment, read_comments
 from tile_lsp.analysis.python import ClosureResult, KernelSite, Workspace, build_closure, find_kernels
 from tile_lsp.analysis.snapshot import ProblemView
-from tile_lsp.frontends.base import FrontEnd, JobSpec, Problem
 from tile_lsp.analysis.text import split_lines
+from tile_lsp.frontends.base import FrontEnd, JobSpec, Problem
 from tile_lsp.model.location import Span
 from tile_lsp.model.outcome import Severity
 from tile_lsp.model.settings import Settings
-
 
 _NOWHERE = Span(0, 0, 0, 0)
 """The span of a comment that stands in no file."""
@@ -50,7 +49,9 @@ def analyse(
     settings: Settings,
     overrides: Mapping[str, str],
 ) -> FileAnalysis | None:
-    """What stands in a file now, or None if there is no such file. `overrides`: kernel → text of a job comment that wins."""
+    """What stands in a file now, or None if there is no such file. `overrides`: kernel → text of a job comment that
+    wins.
+    """
     text = read(path)
     if text is None:
         return None

@@ -2,10 +2,10 @@
 
     closure + arguments ──infer──▶ inference entry ──codegen──▶ blobs ──tools──▶ blobs ──read──▶ artifact
 
-Every step is keyed by exactly what it reads: inference by version, arguments and the fields that the front end names; code
-generation by its inference entry and its own fields; a tool by its command line, its version and the *content* of its inputs, so
-that equal bytecode means no assembler run. Every step is single-flight, here and across processes, and cancelling the last caller
-stops the work.
+Every step is keyed by exactly what it reads: inference by version, arguments and the fields that the front end names;
+code generation by its inference entry and its own fields; a tool by its command line, its version and the *content* of
+its inputs, so that equal bytecode means no assembler run. Every step is single-flight, here and across processes, and
+cancelling the last caller stops the work.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .singleflight import SingleFlight
 from .stats import Counters
 from .store import Store
 from .tools import Tools
-from .workers import CodegenRequest, Environment, Generated, Holder, HolderGone, InferRequest, WorkerPool
+from .workers import CodegenRequest, Environment, Holder, HolderGone, InferRequest, WorkerPool
 
 Blobs = Mapping[str, bytes]
 
@@ -212,9 +212,7 @@ class Compiler:
         key = digest("codegen", entry.key, sorted(fields.items()), compilation.job.kernel)
         return await self._step(key, lambda: self._codegen(compilation, entry, fields))
 
-    async def _codegen(
-        self, compilation: Compilation, entry: Entry, fields: Mapping[str, Scalar]
-    ) -> Blobs | Fault:
+    async def _codegen(self, compilation: Compilation, entry: Entry, fields: Mapping[str, Scalar]) -> Blobs | Fault:
         hints = {name: value for name, value in fields.items() if name not in ("symbol", "target")}
         target = fields.get("target")
         request = CodegenRequest(
@@ -261,7 +259,9 @@ class Compiler:
             if isinstance(blob, Fault):
                 return blob
             inputs[needed] = blob
-        key = digest("tool", tool.name, tool.version, run.arguments, run.outputs, [_content(b) for b in inputs.values()])
+        key = digest(
+            "tool", tool.name, tool.version, run.arguments, run.outputs, [_content(b) for b in inputs.values()]
+        )
         made = await self._step(key, lambda: self._tools.run(tool, run, inputs))
         return made if isinstance(made, Fault) else made.get(name, made.get("stdout", b""))
 

@@ -9,7 +9,7 @@ from .workers import Environment
 
 
 def compiler_fingerprint(environment: Environment, frontend: str) -> str:
-    """What inference and code generation depend on besides the job: interpreter, compiler, and the variables it reads."""
+    """What inference and codegen depend on besides the job: interpreter, compiler, and the variables it reads."""
     info = environment.frontends.get(frontend)
     return digest(
         "compiler",
@@ -31,7 +31,9 @@ def frontend_fault(environment: Environment, frontend: str) -> Fault | None:
     info = environment.frontends.get(frontend)
     if info is not None and info.error is None:
         return None
-    message = info.error if info is not None and info.error else f"{frontend} is not installed in {environment.executable}."
+    message = (
+        info.error if info is not None and info.error else f"{frontend} is not installed in {environment.executable}."
+    )
     return Fault(FaultKind.ENVIRONMENT, message, help=info.help if info is not None else None, code="frontend")
 
 

@@ -17,12 +17,16 @@ class Candidate(NamedTuple):
 
 
 def find_interpreter(path: str, roots: Sequence[str], setting: str | None = None) -> Candidate:
-    """The interpreter for a file: the setting's, VIRTUAL_ENV's, the nearest .venv above the file, PATH's, the server's own."""
+    """The interpreter for a file: the setting's, VIRTUAL_ENV's, the nearest .venv above the file, PATH's, the server's
+    own.
+    """
     return next(candidates(path, roots, setting))
 
 
 def candidates(path: str, roots: Sequence[str], setting: str | None = None) -> Iterator[Candidate]:
-    """In the order of preference, each interpreter once, only those that exist (but a setting always, so that it is reported)."""
+    """In the order of preference, each interpreter once, only those that exist (but a setting always, so that it is
+    reported).
+    """
     seen: set[str] = set()
     for candidate in _all(path, roots, setting):
         # Compared unresolved: a virtual environment's python is a link to the one it was made from.

@@ -7,11 +7,10 @@ import itertools
 from typing import NamedTuple
 
 from tile_lsp.analysis.snapshot import ArgumentView, JobView
-from tile_lsp.frontends.base import FrontEnd, JobSpec
+from tile_lsp.frontends.base import JobSpec
 from tile_lsp.model.closure import Closure, Loading
 from tile_lsp.model.job import Argument, Config, Job, digest
 from tile_lsp.model.outcome import Fault, FaultKind
-from tile_lsp.model.settings import Settings
 
 from .analyse import KernelAnalysis
 from .compiler import Compilation
@@ -87,7 +86,7 @@ class Planner:
             for config in spec.configs
         ]
         # Two configs may be one once the default target is in place.
-        return Plan(tuple(dict((planned.view.job.key, planned) for planned in jobs).values()))
+        return Plan(tuple({planned.view.job.key: planned for planned in jobs}.values()))
 
     def _blocked(self, analysis: KernelAnalysis, closure: Closure) -> Fault | None:
         if not self._trusted:

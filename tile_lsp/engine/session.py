@@ -1,8 +1,8 @@
 """The session: files that an editor holds, their kernels, and the background work that keeps their types true.
 
-All methods that are not `async` return at once; all state is touched on the event loop only. Analysis of text runs in one thread
-beside it, inference and code generation in workers and tools. The newest text always wins: work for an older one is dropped as soon
-as its result can't be used, and what an edit leaves equal is not touched at all.
+All methods that are not `async` return at once; all state is touched on the event loop only. Analysis of text runs in
+one thread beside it, inference and code generation in workers and tools. The newest text always wins: work for an older
+one is dropped as soon as its result can't be used, and what an edit leaves equal is not touched at all.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Session:
         on_event: Callable[[SessionEvent], None] = lambda event: None,
         idle_delay: float | None = 0.4,
     ) -> None:
-        """`idle_delay`: seconds without an edit before code is generated in the background; None: only when asked for."""
+        """`idle_delay`: seconds without an edit before code is generated in the background; None: never."""
         self.settings = settings or Settings()
         self.roots = tuple(roots)
         self.trusted = trusted
@@ -137,7 +137,9 @@ class Session:
         """Start the worker of a file's interpreter before a kernel asks for it."""
         if not self.trusted:
             return
-        task = asyncio.ensure_future(self._learn_environment(find_interpreter(path, self.roots, self.settings.python).path))
+        task = asyncio.ensure_future(
+            self._learn_environment(find_interpreter(path, self.roots, self.settings.python).path)
+        )
         self._warming.add(task)
         task.add_done_callback(self._warming.discard)
 
@@ -224,12 +226,10 @@ class Session:
 
     def _file_view(self, path: str, analysis: FileAnalysis) -> FileView:
         kernels = tuple(tracker.view for tracker in self._trackers.get(path, {}).values())
-        return FileView(
-            path, analysis.text, analysis.lines, self._files.version(path), kernels, analysis.problems
-        )
+        return FileView(path, analysis.text, analysis.lines, self._files.version(path), kernels, analysis.problems)
 
     async def settled(self, path: str | None = None) -> None:
-        """Until nothing is queued or running for a file, or for all: analysis, inference, background code generation."""
+        """Until nothing is queued or running for a file, or for all: analysis, inference, background codegen."""
         while True:
             await self._clean.wait()
             trackers = self._all_trackers() if path is None else list(self._trackers.get(path, {}).values())

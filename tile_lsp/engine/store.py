@@ -4,8 +4,8 @@
     objects/<aa>/<digest> the blobs, by SHA-256 of their content
     locks/<key>           held by the process that is making an entry
 
-An entry that is corrupt, truncated, foreign or of another schema is a miss. Every error of the file system is a miss or a
-no-op. Files are written beside their place and renamed, so a reader sees a whole file or none.
+An entry that is corrupt, truncated, foreign or of another schema is a miss. Every error of the file system is a miss or
+a no-op. Files are written beside their place and renamed, so a reader sees a whole file or none.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Usage(NamedTuple):
 
 
 class Store:
-    """A folder of artifacts, shared by all processes of one user. `directory=None` disables it: every look-up misses."""
+    """A folder of artifacts, shared by all processes of a user. `directory=None` disables it: each look-up misses."""
 
     def __init__(
         self,

@@ -45,8 +45,8 @@ class Tools:
     async def run(self, tool: Tool, run: ToolRun, inputs: Mapping[str, bytes]) -> dict[str, bytes] | Fault:
         """The blobs that the run wrote, or why there are none. Cancelling the caller kills the tool.
 
-        A tool that reports an error in its input is the user's fault; one that can't start, crashes or takes too long is the
-        environment's.
+        A tool that reports an error in its input is the user's fault; one that can't start, crashes or takes too long
+        is the environment's.
         """
         async with self._slots:
             folder = Path(tempfile.mkdtemp(prefix="tile-lsp-"))
@@ -125,7 +125,9 @@ def _failure(tool: Tool, code: int, words: str) -> Fault:
         with contextlib.suppress(ValueError):
             words = f"{words}\n{tool.name} was ended by {signal.Signals(-code).name}".strip()
         return Fault(FaultKind.ENVIRONMENT, words or f"{tool.name} was ended by signal {-code}", code="crash")
-    return Fault(FaultKind.USER, words or f"{tool.name} failed with exit status {code} and said nothing", code=tool.name)
+    return Fault(
+        FaultKind.USER, words or f"{tool.name} failed with exit status {code} and said nothing", code=tool.name
+    )
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:

@@ -1,9 +1,9 @@
 """One kernel of one file over time: what is known of it now, and the work that brings it up to date.
 
-    update(analysis) ─▶ plan ─▶ infer the active job ─▶ the other jobs ─▶ (idle) code generation, for resources and assembler errors
+    update(analysis) ─▶ plan ─▶ infer the active job ─▶ the other jobs ─▶ (idle) code generation: resources
 
-An update that leaves jobs equal replaces the positions and starts nothing. One that does not replaces the work in flight. Broken text
-starts nothing either: the last good types stay, at the lines that still stand.
+An update that leaves jobs equal replaces the positions and starts nothing. One that does not replaces the work in
+flight. Broken text starts nothing either: the last good types stay, at the lines that still stand.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _Good(NamedTuple):
 
 
 class KernelTracker:
-    """Owned by a session; all methods run on the event loop. `notify(stages)` is called when the view is another one."""
+    """Owned by a session; all methods run on the event loop. `notify` is called when the view is another one."""
 
     def __init__(
         self,
@@ -85,7 +85,8 @@ class KernelTracker:
             self._notify(self, True)
             return
         result = analysis.result
-        assert result is not None and result.closure is not None
+        assert result is not None
+        assert result.closure is not None
         self._good = _Good(result.positions, file.lines, analysis.site)
         if self._planned_from is not None and self._stands(self._planned_from, analysis):
             self._notify(self, False)
@@ -140,7 +141,9 @@ class KernelTracker:
             await work
         except Exception as error:
             log.exception("%s: internal error", self.name)
-            self._plan = Plan(fault=Fault(FaultKind.ENVIRONMENT, f"internal error of tile-lsp: {error!r}", code="internal"))
+            self._plan = Plan(
+                fault=Fault(FaultKind.ENVIRONMENT, f"internal error of tile-lsp: {error!r}", code="internal")
+            )
             self._planned_from = None
             self._inferred.set()
             self._changed()
@@ -324,7 +327,8 @@ class KernelTracker:
         return self._view
 
     def _make_view(self) -> KernelView:
-        assert self._analysis is not None and self._file is not None
+        assert self._analysis is not None
+        assert self._file is not None
         site = self._analysis.site
         result = self._analysis.result
         inference = self._active_inference
