@@ -20,7 +20,8 @@ def inside(step, width, length):
     return (step * width + ct.arange(width, dtype=ct.int32)).reshape((1, width)) < length
 
 
-# tile-lsp: x=f16[4096,5120] weight=f16[5120] bias=f16[5120] y=f16[4096,5120] mean=f32[4096] rstd=f32[4096] eps=f32 width=1024
+# tile-lsp: x=f16[4096,5120] weight=f16[5120] bias=f16[5120] y=f16[4096,5120] \
+#           mean=f32[4096] rstd=f32[4096] eps=f32 width=1024
 @ct.kernel
 def layer_norm(x, weight, bias, y, mean, rstd, eps: float, width: ct.Constant[int]):
     """y = (x - mean) / sqrt(var + eps) * weight + bias; one block a row, in steps of `width`. Keeps mean and 1/std."""
@@ -49,7 +50,8 @@ def layer_norm(x, weight, bias, y, mean, rstd, eps: float, width: ct.Constant[in
         ct.store(y, index=(row, step), tile=out.astype(y.dtype))
 
 
-# tile-lsp: dy=f16[4096,5120] x=f16[4096,5120] weight=f16[5120] mean=f32[4096] rstd=f32[4096] dx=f16[4096,5120] width=1024
+# tile-lsp: dy=f16[4096,5120] x=f16[4096,5120] weight=f16[5120] mean=f32[4096] rstd=f32[4096] \
+#           dx=f16[4096,5120] width=1024
 @ct.kernel
 def layer_norm_backward(dy, x, weight, mean, rstd, dx, width: ct.Constant[int]):
     """Gradient with respect to x, from the mean and 1/std that the forward pass kept."""

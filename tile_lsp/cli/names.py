@@ -1,4 +1,7 @@
-"""From the words of a command line to what they name: FILE::KERNEL, NAME=VALUE, stages. Raises `UsageError` with what would be right."""
+"""From the words of a command line to what they name: FILE::KERNEL, NAME=VALUE, stages.
+
+All raise `UsageError` with what would be right.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ def checked_file(path: str) -> str:
 
 
 def choose_kernel(wanted: str | None, names: Sequence[str], path: str) -> str:
-    """The qualified name, among those of a file's kernels, that was meant: in full, by its last part, or the only one."""
+    """The qualified name, among those of a file's kernels, that was meant: in full, by its last part, or alone."""
     file = os.path.relpath(path)
     if not names:
         raise UsageError(f"{file} holds no kernel that a front end recognises")

@@ -1,4 +1,4 @@
-"""How a place in a source file is written for people: `file:line:column`, both from 1, and the line with the range marked.
+"""How a place in a source file is written for people: `file:line:column`, both from 1, and the line, marked.
 
 Columns count characters here: that is what editors show and jump to.
 """
