@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -72,6 +72,7 @@ class Session:
         self._analyses: dict[str, FileAnalysis] = {}
         self._trackers: dict[str, dict[str, KernelTracker]] = {}
         self._overrides: dict[str, dict[str, str]] = {}
+        self._only: dict[str, frozenset[str]] = {}
         self._editable: Mapping[str, str] = {}
         self._dirty: set[str] = set()
         self._analysing: asyncio.Task[None] | None = None
@@ -82,8 +83,20 @@ class Session:
 
     # -- edits -------------------------------------------------------------------------------------------------------
 
-    def open(self, path: str, text: str | None = None, version: int | None = None) -> None:
-        """Keep a file's kernels up to date from now on: in the editor's text, or in the disk's where `text` is None."""
+    def open(
+        self,
+        path: str,
+        text: str | None = None,
+        version: int | None = None,
+        *,
+        kernels: Collection[str] | None = None,
+    ) -> None:
+        """Keep a file's kernels up to date from now on, or just those named in `kernels`.
+
+        In the editor's text, or in the disk's where `text` is None.
+        """
+        if kernels is not None:
+            self._only[path] = frozenset(kernels)
         if text is not None:
             self._files.open(path, text, version)
         self._warm(path)
@@ -184,7 +197,9 @@ class Session:
         self._analyses[path] = analysis
         known = self._trackers.get(path, {})
         trackers: dict[str, KernelTracker] = {}
-        for kernel in analysis.kernels:
+        only = self._only.get(path)
+        kernels = [kernel for kernel in analysis.kernels if only is None or kernel.site.qualname in only]
+        for kernel in kernels:
             name = kernel.site.qualname
             trackers[name] = known.pop(name, None) or KernelTracker(
                 self._compiler, self._planner, self._changed, idle_delay=self._idle_delay
@@ -192,7 +207,7 @@ class Session:
         self._trackers[path] = trackers
         for gone in known.values():
             gone.close()
-        for kernel in analysis.kernels:
+        for kernel in kernels:
             trackers[kernel.site.qualname].update(kernel, analysis)
         self._on_event(DiagnosticsChanged(path))
 
