@@ -57,8 +57,8 @@ class _Word(msgspec.Struct, frozen=True):
 def read_comments(lines: Iterable[tuple[str, Span]]) -> tuple[JobComment, ...]:
     """The job comments among comment lines in file order.
 
-    Each line is given with the span of its text, the comment leader (`#`, `//`) first. Lines that are no job comments are
-    passed over.
+    Each line is given with the span of its text, the comment leader (`#`, `//`) first. Lines that are no job comments
+    are passed over.
     """
     found: list[JobComment] = []
     pending: list[tuple[str, Span, int]] = []

@@ -16,6 +16,7 @@ from tile_lsp.analysis.python import KernelSite, Workspace
 from tile_lsp.model.job import Argument, Config, Scalar
 from tile_lsp.model.location import Span
 from tile_lsp.model.outcome import Artifact, Severity
+from tile_lsp.model.settings import Settings
 from tile_lsp.model.stage import Stage
 
 
@@ -37,6 +38,8 @@ class JobSpec(msgspec.Struct, frozen=True):
     configs: tuple[Config, ...]
     """One or more; a config without a target is resolved by the engine (workspace's setting, device, else an error)."""
     comment: JobComment | None = None
+    alternatives: tuple[tuple[Argument, ...], ...] = ()
+    """Other readings of what was assumed, each as long as `arguments`, to be tried in turn should inference fail."""
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -68,7 +71,8 @@ class FrontEnd(Protocol):
     """Dotted names: `{"cuda.tile.kernel"}`."""
     stages: tuple[Stage, ...]
     """In the order of lowering; also the order of the code actions."""
-    default_targets: tuple[str, ...]
+    targets: tuple[str, ...]
+    """All that it compiles for."""
 
     def check_config(self, config: Config) -> str | None:
         """A message for people if target, hints or symbol can't be right, naming what would be."""
@@ -102,7 +106,7 @@ class FrontEnd(Protocol):
         kernel: KernelSite,
         workspace: Workspace,
         comments: Sequence[JobComment],
-        settings: Mapping[str, object],
+        settings: Settings,
     ) -> tuple[tuple[JobSpec, ...], tuple[Problem, ...]]:
         """Arguments and configs for a kernel, in the order of `design.md` §7, never empty: what is unknown is assumed."""
         ...
