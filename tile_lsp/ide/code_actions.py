@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 
 import msgspec
 
 from tile_lsp.analysis.snapshot import FileView, JobView, KernelView, Snapshot
 from tile_lsp.ide.jobs import assumed
 from tile_lsp.ide.kernels import kernels_at
-from tile_lsp.ide.stages import FORMATS
+from tile_lsp.ide.stages import FORMATS, stages_of
 from tile_lsp.model.job import Job
 from tile_lsp.model.location import Span
 from tile_lsp.model.stage import Stage
@@ -40,14 +39,12 @@ class CodeAction(msgspec.Struct, frozen=True):
     edit: Edit | None = None
 
 
-def code_actions(
-    snapshot: Snapshot, path: str, first: int, last: int, stages: Callable[[str], tuple[Stage, ...]]
-) -> tuple[CodeAction, ...]:
-    """Actions for lines `first` to `last` (1-based, inclusive); `stages` gives those of a front end."""
+def code_actions(snapshot: Snapshot, path: str, first: int, last: int) -> tuple[CodeAction, ...]:
+    """Actions for lines `first` to `last` (1-based, inclusive)."""
     kernels = kernels_at(snapshot, path, first, last)[:_MANY]
     actions: list[CodeAction] = []
     for kernel in kernels:
-        actions += _show(kernel, stages(kernel.frontend))
+        actions += _show(kernel)
     for kernel in kernels:
         file = snapshot.files.get(kernel.path)
         if file is not None and (edit := pin_edit(file, kernel)) is not None:
@@ -61,11 +58,10 @@ def code_actions(
     return tuple(actions)
 
 
-def _show(kernel: KernelView, stages: tuple[Stage, ...]) -> list[CodeAction]:
+def _show(kernel: KernelView) -> list[CodeAction]:
     return [
         _command(kernel, "tile.show", f"Show {FORMATS[stage].title} of {kernel.name}", stage.value, stage)
-        for stage in stages
-        if stage in FORMATS
+        for stage in stages_of(kernel.frontend)
     ]
 
 

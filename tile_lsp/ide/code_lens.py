@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import msgspec
 
 from tile_lsp.analysis.snapshot import KernelView, Snapshot, State
 from tile_lsp.ide.jobs import job_label
 from tile_lsp.ide.kernels import kernel_named
 from tile_lsp.ide.resources import resources_line
-from tile_lsp.ide.stages import FORMATS
+from tile_lsp.ide.stages import FORMATS, stages_of
 from tile_lsp.model.location import Span
 from tile_lsp.model.stage import Stage
 
@@ -25,15 +23,15 @@ class Lens(msgspec.Struct, frozen=True):
     """None for the lens that names the active config."""
 
 
-def code_lenses(snapshot: Snapshot, path: str, stages: Callable[[str], tuple[Stage, ...]]) -> tuple[Lens, ...]:
-    """Lenses without titles; `stages` gives those of a front end."""
+def code_lenses(snapshot: Snapshot, path: str) -> tuple[Lens, ...]:
+    """Lenses without titles: those are made when a lens is seen."""
     file = snapshot.files.get(path)
     if file is None:
         return ()
     return tuple(
         Lens(kernel.name_span, kernel.name, stage)
         for kernel in file.kernels
-        for stage in (*(stage for stage in STAGES if stage in stages(kernel.frontend)), None)
+        for stage in (*(stage for stage in STAGES if stage in stages_of(kernel.frontend)), None)
     )
 
 

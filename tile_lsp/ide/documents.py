@@ -22,14 +22,18 @@ Link = tuple[SourceRange, ...]
 
 
 class Document(msgspec.Struct, frozen=True):
-    """A served text. `links` and `origins` have one item for each of its lines."""
+    """A served text, by lines: `links` and `origins` have one item for each."""
 
     stage: Stage
-    text: str
+    rows: tuple[str, ...]
     links: tuple[tuple[Link, ...], ...]
     origins: tuple[int, ...]
     """The 0-based line of the artifact that a line shows; -1 for lines that were put in."""
     stale: bool = False
+
+    @property
+    def text(self) -> str:
+        return "".join(f"{row}\n" for row in self.rows)
 
     @property
     def language(self) -> str:
@@ -65,7 +69,7 @@ def document(
     lines.add("")
     if artifact is not None:
         _body(lines, snapshot, kernel, artifact, leader, linked=job is None or _is_current(kernel, job))
-    return Document(stage, lines.text(), tuple(lines.links), tuple(lines.origins), stale)
+    return lines.document(stage, stale=stale)
 
 
 def types_document(snapshot: Snapshot, kernel: KernelView) -> Document:
@@ -80,22 +84,22 @@ def types_document(snapshot: Snapshot, kernel: KernelView) -> Document:
     lines.add("")
     for row in type_listing(kernel):
         lines.add(row.text, (row.chain,))
-    return Document(Stage.TYPES, lines.text(), tuple(lines.links), tuple(lines.origins), kernel.state is State.STALE)
+    return lines.document(Stage.TYPES, stale=kernel.state is State.STALE)
 
 
 class _Lines:
     def __init__(self) -> None:
-        self._lines: list[str] = []
+        self.rows: list[str] = []
         self.links: list[tuple[Link, ...]] = []
         self.origins: list[int] = []
 
     def add(self, line: str, links: tuple[Link, ...] = (), origin: int = -1) -> None:
-        self._lines.append(line)
+        self.rows.append(line)
         self.links.append(links)
         self.origins.append(origin)
 
-    def text(self) -> str:
-        return "".join(f"{line}\n" for line in self._lines)
+    def document(self, stage: Stage, *, stale: bool) -> Document:
+        return Document(stage, tuple(self.rows), tuple(self.links), tuple(self.origins), stale)
 
 
 def _header(kernel: KernelView, job: Job | None, stage: Stage) -> list[str]:
@@ -150,3 +154,8 @@ def source_line(snapshot: Snapshot, kernel: KernelView, link: Link) -> str:
     for caller in link[1:]:
         text += f" ← {where(caller, kernel.path)}"
     return text
+
+
+def missing_document(stage: Stage, kernel: str, path: str) -> Document:
+    """For a kernel that is not, or no longer, in its file."""
+    return Document(stage, (f"{FORMATS[stage].comment} {path} has no kernel {kernel}",), ((),), (-1,), stale=True)

@@ -1,0 +1,49 @@
+"""What the server says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tile_lsp.ide.stages import FORMATS
+
+from .client import Client
+from .lsp import types
+from .requests import REQUESTS
+from .uris import SCHEME
+
+DIAGNOSTICS = "tile-lsp"
+"""Identifier of our diagnostics, and their source."""
+KINDS = (
+    "source.tile",
+    *(f"source.tile.{stage.value}" for stage in FORMATS),
+    "source.tile.pin",
+    "source.tile.select",
+    "source.tile.commandLine",
+)
+
+
+def capabilities(client: Client, commands: Sequence[str]) -> types.ServerCapabilities:
+    diagnostics = types.DiagnosticOptions(
+        identifier=DIAGNOSTICS, inter_file_dependencies=True, workspace_diagnostics=False
+    )
+    return types.ServerCapabilities(
+        position_encoding=client.encoding,
+        text_document_sync=types.TextDocumentSyncOptions(
+            open_close=True, change=types.TextDocumentSyncKind.Incremental, save=False
+        ),
+        hover_provider=True,
+        inlay_hint_provider=types.InlayHintOptions(resolve_provider=True),
+        code_lens_provider=types.CodeLensOptions(resolve_provider=True),
+        code_action_provider=types.CodeActionOptions(code_action_kinds=list(KINDS)),
+        diagnostic_provider=diagnostics if client.pull_diagnostics else None,
+        execute_command_provider=types.ExecuteCommandOptions(commands=list(commands), work_done_progress=True),
+        definition_provider=True,
+        implementation_provider=True,
+        references_provider=True,
+        document_highlight_provider=True,
+        workspace=types.WorkspaceOptions(
+            workspace_folders=types.WorkspaceFoldersServerCapabilities(supported=True, change_notifications=True),
+            text_document_content=types.TextDocumentContentOptions(schemes=[SCHEME]) if client.content else None,
+        ),
+        experimental={"tile": {"requests": sorted(REQUESTS), "scheme": SCHEME}},
+    )

@@ -1,0 +1,183 @@
+"""The documents that this client was given: made on demand, kept up to date, found again by URI.
+
+A client that opens `tile:` URIs asks for their text. Any other gets a read-only file whose content follows the kernel.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import tempfile
+from collections import OrderedDict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import platformdirs
+
+from tile_lsp.engine.events import DocumentChanged, SessionEvent
+from tile_lsp.ide.documents import Document, document, missing_document, types_document
+from tile_lsp.ide.kernels import kernel_named
+from tile_lsp.model.job import Job
+from tile_lsp.model.outcome import Artifact, Fault, FaultKind
+from tile_lsp.model.stage import Stage
+
+from . import uris
+from .lsp import types
+from .uris import Address
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from .server import TileServer
+
+log = logging.getLogger(__name__)
+
+_KEPT = 64
+"""Documents that are kept up to date; those that were looked at longest ago are forgotten."""
+
+
+class _Served:
+    """One document that the client was given."""
+
+    def __init__(self) -> None:
+        self.document: Document | None = None
+        self.last_good: Artifact | None = None
+        self.file: Path | None = None
+        """Where it was written to, for a client that reads files."""
+        self.refreshing: asyncio.Task[None] | None = None
+
+
+class Documents:
+    def __init__(self, server: TileServer) -> None:
+        self._server = server
+        self._served: OrderedDict[Address, _Served] = OrderedDict()
+        self._by_file: dict[str, Address] = {}
+
+    # -- questions that never wait -----------------------------------------------------------------------------------
+
+    def address(self, uri: str) -> Address | None:
+        """The document behind a URI: a `tile:` URI, or a file that we wrote."""
+        path = uris.to_path(uri)
+        return self._by_file.get(path) if path is not None else uris.from_tile_uri(uri)
+
+    def rendered(self, uri: str) -> Document | None:
+        """The text that the client has, with its links; None for what is no document of ours."""
+        address = self.address(uri)
+        served = self._served.get(address) if address is not None else None
+        return served.document if served is not None else None
+
+    def shown(self) -> list[tuple[str, Document]]:
+        """URI and text of all documents that the client was given."""
+        return [
+            (self.uri(address), served.document)
+            for address, served in self._served.items()
+            if served.document is not None
+        ]
+
+    def uri(self, address: Address) -> str:
+        """As this client opens it."""
+        served = self._served.get(address)
+        if not self._server.client.content and served is not None and served.file is not None:
+            return uris.from_path(str(served.file))
+        return uris.to_tile_uri(address)
+
+    # -- making ------------------------------------------------------------------------------------------------------
+
+    async def make(self, address: Address) -> Document:
+        """The document as of now; compiles what is missing. A fault becomes the text."""
+        served = self._keep(address)
+        job, fault = _pinned(address)
+        session = self._server.session
+        if fault is None and address.stage is Stage.TYPES:
+            await session.inferred(address.path)
+        outcome: Artifact | Fault | None = fault
+        if outcome is None and address.stage is not Stage.TYPES:
+            outcome = await session.artifact(address.path, address.kernel, address.stage, job)
+        # Positions of the moment: the text may have moved while the compiler ran.
+        snapshot = session.snapshot()
+        kernel = kernel_named(snapshot, address.path, address.kernel)
+        if kernel is None:
+            served.document = missing_document(address.stage, address.kernel, address.path)
+        elif outcome is None:
+            served.document = types_document(snapshot, kernel)
+        else:
+            job = job or (kernel.job.job if kernel.job else None)
+            served.document = document(snapshot, kernel, job, address.stage, outcome, served.last_good)
+            if isinstance(outcome, Artifact):
+                served.last_good = outcome
+        return served.document
+
+    async def write(self, address: Address) -> Path:
+        """The document as a file with a stable name."""
+        made = await self.make(address)
+        served = self._keep(address)
+        if served.file is None:
+            served.file = _file_for(address)
+            self._by_file[str(served.file)] = address
+        _write(served.file, made.text)
+        return served.file
+
+    def _keep(self, address: Address) -> _Served:
+        served = self._served.setdefault(address, _Served())
+        self._served.move_to_end(address)
+        while len(self._served) > _KEPT:
+            _, old = self._served.popitem(last=False)
+            if old.file is not None:
+                self._by_file.pop(str(old.file), None)
+        return served
+
+    # -- following the kernel ----------------------------------------------------------------------------------------
+
+    def hear(self, event: SessionEvent) -> None:
+        if not isinstance(event, DocumentChanged):
+            return
+        for address, served in self._served.items():
+            if (address.path, address.kernel) != (event.path, event.kernel):
+                continue
+            if event.stages and address.stage not in event.stages:
+                continue
+            if served.document is not None and (served.refreshing is None or served.refreshing.done()):
+                served.refreshing = self._server.background(self._refresh(address, served))
+
+    async def _refresh(self, address: Address, served: _Served) -> None:
+        """Tell the client of a new text, unless the text is the one it has."""
+        before = served.document.text if served.document else None
+        made = await self.make(address)
+        if made.text == before:
+            return
+        if served.file is not None:
+            _write(served.file, made.text)
+        if self._server.client.content:
+            await self._server.workspace_text_document_content_refresh_async(
+                types.TextDocumentContentRefreshParams(uri=uris.to_tile_uri(address))
+            )
+
+
+def _pinned(address: Address) -> tuple[Job | None, Fault | None]:
+    if address.job is None:
+        return None, None
+    try:
+        return Job.from_token(address.job), None
+    except ValueError as error:
+        return None, Fault(FaultKind.USER, str(error))
+
+
+def _file_for(address: Address) -> Path:
+    """Stable: the same view has the same name in every session, so that an editor that has it open finds it again."""
+    word = hashlib.sha256(uris.to_tile_uri(address).encode()).hexdigest()[:12]
+    return platformdirs.user_cache_path("tile-lsp") / "views" / word / address.name.replace("/", "_")
+
+
+def _write(path: Path, text: str) -> None:
+    """Atomic, and read-only: what is typed there would be lost."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode(errors="replace"))
+        os.chmod(temporary, 0o444)
+        os.replace(temporary, path)
+    except OSError:
+        os.unlink(temporary)
+        raise

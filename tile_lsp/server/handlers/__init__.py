@@ -1,0 +1,41 @@
+"""One module a protocol area; each only translates. Found by the names of the protocol's methods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tile_lsp.server.server import TileServer
+
+
+def register_all(server: TileServer) -> None:
+    from . import (
+        code_action,
+        code_lens,
+        commands,
+        diagnostics,
+        documents,
+        hover,
+        inlay_hint,
+        lifecycle,
+        navigation,
+        refresh,
+        tile,
+        workspace,
+    )
+
+    for module in (
+        lifecycle,
+        workspace,
+        documents,
+        hover,
+        inlay_hint,
+        code_lens,
+        code_action,
+        commands,
+        diagnostics,
+        navigation,
+        refresh,
+        tile,
+    ):
+        module.register(server)

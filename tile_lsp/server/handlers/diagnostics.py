@@ -1,0 +1,98 @@
+"""textDocument/publishDiagnostics where the client can't be told to pull, else textDocument/diagnostic."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tile_lsp.engine.events import DiagnosticsChanged, SessionEvent
+from tile_lsp.ide.diagnostics import Diagnostic, diagnostics
+from tile_lsp.model.job import digest
+from tile_lsp.model.outcome import Severity
+from tile_lsp.server import uris
+from tile_lsp.server.capabilities import DIAGNOSTICS
+from tile_lsp.server.lsp import types
+from tile_lsp.server.server import TileServer
+
+_DELAY = 0.02
+"""Seconds: what changes together is said once."""
+
+_SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.INFORMATION: types.DiagnosticSeverity.Information,
+    Severity.HINT: types.DiagnosticSeverity.Hint,
+}
+
+
+def register(server: TileServer) -> None:
+    publisher = _Publisher(server)
+    server.listen(publisher.hear)
+
+    @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC)
+    def text_document_diagnostic(
+        params: types.DocumentDiagnosticParams,
+    ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
+        path = uris.to_path(params.text_document.uri)
+        found = publisher.compute().get(path, ()) if path is not None else ()
+        items = [_diagnostic(server, path or "", item) for item in found]
+        result_id = digest(server.protocol._converter.unstructure(items))[:16]
+        if params.previous_result_id == result_id:
+            return types.RelatedUnchangedDocumentDiagnosticReport(result_id=result_id)
+        return types.RelatedFullDocumentDiagnosticReport(items=items, result_id=result_id)
+
+
+class _Publisher:
+    """Says what is new, and only that: lists that stay equal are not sent again."""
+
+    def __init__(self, server: TileServer) -> None:
+        self._server = server
+        self._said: dict[str, tuple[Diagnostic, ...]] = {}
+        self._timer: asyncio.TimerHandle | None = None
+
+    def compute(self) -> dict[str, tuple[Diagnostic, ...]]:
+        return diagnostics(self._server.snapshot, remarks=self._server.session.settings.remarks)
+
+    def hear(self, event: SessionEvent) -> None:
+        if isinstance(event, DiagnosticsChanged) and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_DELAY, self._say)
+
+    def _say(self) -> None:
+        self._timer = None
+        if not self._server.alive:
+            return
+        current = {path: items for path, items in self.compute().items() if items}
+        changed = [path for path in {**self._said, **current} if self._said.get(path, ()) != current.get(path, ())]
+        self._said = current
+        if not changed:
+            return
+        if self._server.client.pull_diagnostics:
+            self._server.ask(self._server.workspace_diagnostic_refresh_async(None))
+            return
+        for path in changed:
+            text = self._server.texts.get(path)
+            self._server.text_document_publish_diagnostics(
+                types.PublishDiagnosticsParams(
+                    uri=self._server.uri(path),
+                    version=text.version if text else None,
+                    diagnostics=[_diagnostic(self._server, path, item) for item in current.get(path, ())],
+                )
+            )
+
+
+def _diagnostic(server: TileServer, path: str, item: Diagnostic) -> types.Diagnostic:
+    message, related = item.message, None
+    if item.related and server.client.related_information:
+        related = [
+            types.DiagnosticRelatedInformation(location=server.location(other.place), message=other.message)
+            for other in item.related
+        ]
+    elif item.related:
+        message += "".join(f"\n{other.message}: {other.place.path}:{other.place.span.line}" for other in item.related)
+    return types.Diagnostic(
+        range=server.range(path, item.span),
+        message=message,
+        severity=_SEVERITIES[item.severity],
+        code=item.code,
+        source=DIAGNOSTICS,
+        related_information=related,
+    )

@@ -1,0 +1,38 @@
+"""initialized: what the server asks of the client once both are ready."""
+
+from __future__ import annotations
+
+from pygls.exceptions import JsonRpcException
+
+from tile_lsp.server.lsp import types
+from tile_lsp.server.server import TileServer
+
+from .workspace import pull_configuration
+
+WATCHED = ("**/*.py", "**/pyproject.toml", "**/tile-lsp.toml")
+
+
+def register(server: TileServer) -> None:
+    @server.feature(types.INITIALIZED)
+    async def initialized(params: types.InitializedParams) -> None:
+        await server.start()
+        await pull_configuration(server)
+        if server.client.watched_files:
+            await _watch(server)
+
+    @server.feature(types.SET_TRACE)
+    def set_trace(params: types.SetTraceParams) -> None:
+        """Nothing to switch: traces are the client's to make."""
+
+
+async def _watch(server: TileServer) -> None:
+    options = types.DidChangeWatchedFilesRegistrationOptions(
+        watchers=[types.FileSystemWatcher(glob_pattern=pattern) for pattern in WATCHED]
+    )
+    registration = types.Registration(
+        id="tile-lsp.watch", method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES, register_options=options
+    )
+    try:
+        await server.client_register_capability_async(types.RegistrationParams(registrations=[registration]))
+    except JsonRpcException as error:
+        server.tell(f"no file events: {error.message}")

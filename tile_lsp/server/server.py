@@ -1,0 +1,272 @@
+"""The server's state: the client, the texts it holds, the session. Handlers translate between it and the protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import default_converter
+
+from tile_lsp import __version__
+
+from . import uris
+from .capabilities import capabilities
+from .client import Client, InitializeParams, Options, read_options
+from .documents import Documents
+from .lsp import types
+from .progress import WorkDoneProgress
+from .protocol import TileProtocol
+from .text import Change, apply_changes, from_byte_column, sound, split_lines, to_byte_column
+
+if TYPE_CHECKING:
+    from tile_lsp.analysis.snapshot import FileView, Snapshot
+    from tile_lsp.engine.events import SessionEvent
+    from tile_lsp.engine.session import Session
+    from tile_lsp.model.location import SourceRange, Span
+
+log = logging.getLogger(__name__)
+
+
+class OpenText:
+    """A text that the client holds."""
+
+    def __init__(self, uri: str, path: str, text: str, version: int | None) -> None:
+        self.uri = uri
+        self.path = path
+        self.set(text, version)
+
+    def set(self, text: str, version: int | None) -> None:
+        self.text = text
+        self.version = version
+        self.lines = split_lines(text)
+
+
+class TileServer(LanguageServer):
+    """One client. `stop` is called when it wants us to end, or is gone."""
+
+    protocol: TileProtocol
+
+    def __init__(self, stop: Callable[[], None] = lambda: None) -> None:
+        super().__init__("tile-lsp", __version__, protocol_cls=TileProtocol, converter_factory=default_converter)
+        self.stop = stop
+        self.client = Client()
+        self.options = Options()
+        self.roots: tuple[str, ...] = ()
+        self.client_process: int | None = None
+        self.texts: dict[str, OpenText] = {}
+        """By path."""
+        self.work_done = WorkDoneProgress(self)
+        self._uris: dict[str, str] = {}
+        self._session: Session | None = None
+        self._background: set[asyncio.Task[Any]] = set()
+        self._listeners: list[Callable[[SessionEvent], None]] = []
+        self._option_problem: str | None = None
+        self._client_settings: dict[str, Any] = {}
+        self.documents = Documents(self)
+        from .handlers import register_all
+
+        register_all(self)
+
+    # -- life --------------------------------------------------------------------------------------------------------
+
+    def initialize(self, params: InitializeParams) -> types.InitializeResult:
+        self.options, self._option_problem = read_options(params.initialization_options)
+        self.client = Client.of(params.capabilities, self.options)
+        self.client_process = params.process_id
+        self._client_settings = self.options.settings
+        folders = [folder.uri for folder in params.workspace_folders or ()]
+        if not folders and params.root_uri:
+            folders = [params.root_uri]
+        roots = [path for path in map(uris.to_path, folders) if path]
+        if not roots and params.root_path:
+            roots = [params.root_path]
+        self.roots = tuple(roots)
+        return types.InitializeResult(
+            capabilities=capabilities(self.client, list(self.protocol.commands)),
+            server_info=types.ServerInfo(name="tile-lsp", version=__version__),
+        )
+
+    @property
+    def session(self) -> Session:
+        """Made on first use, after the answer to `initialize`: the engine takes time to import."""
+        if self._session is None:
+            self._session = self._new_session()
+        return self._session
+
+    def _new_session(self) -> Session:
+        from tile_lsp.engine.session import Session
+
+        from .settings import session_settings
+
+        settings, problems = session_settings(self.roots, self._client_settings)
+        for problem in problems:
+            self.tell(problem)
+        return Session(settings, roots=self.roots, trusted=self.options.trusted, on_event=self._on_event)
+
+    def listen(self, listener: Callable[[SessionEvent], None]) -> None:
+        """Hear of everything that happens in the session, in the order in which it does."""
+        self._listeners.append(listener)
+
+    def _on_event(self, event: SessionEvent) -> None:
+        for listener in self._listeners:
+            try:
+                listener(event)
+            except Exception:
+                log.exception("a listener failed on %r", event)
+
+    async def start(self) -> None:
+        """The client is ready: it may be asked and told things from now on."""
+        if self._option_problem:
+            self.tell(self._option_problem)
+        _ = self.session
+
+    async def restart_session(self) -> None:
+        """Settings or folders are others: begin anew with the same open texts. What was compiled is in the store."""
+        old, self._session = self._session, None
+        if old is not None:
+            await old.close()
+        for text in self.texts.values():
+            self.session.open(text.path, sound(text.text), text.version)
+
+    async def set_client_settings(self, settings: dict[str, Any]) -> None:
+        if settings != self._client_settings:
+            self._client_settings = settings
+            if self._session is not None:
+                await self.restart_session()
+
+    async def close(self) -> None:
+        """End all work and all processes. Safe to call twice."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    # -- texts -------------------------------------------------------------------------------------------------------
+
+    def did_open(self, params: types.DidOpenTextDocumentParams) -> None:
+        document = params.text_document
+        path = uris.to_path(document.uri)
+        if path is None or not (document.language_id == "python" or path.endswith((".py", ".pyi"))):
+            return
+        self._uris[path] = document.uri
+        self.texts[path] = OpenText(document.uri, path, document.text, document.version)
+        self.session.open(path, sound(document.text), document.version)
+
+    def did_change(self, params: types.DidChangeTextDocumentParams) -> None:
+        text = self._text_of(params.text_document.uri)
+        if text is None:
+            return
+        changes = [_change(change) for change in params.content_changes]
+        text.set(apply_changes(text.text, changes, self.client.encoding), params.text_document.version)
+        self.session.change(text.path, sound(text.text), text.version)
+
+    def did_close(self, params: types.DidCloseTextDocumentParams) -> None:
+        text = self._text_of(params.text_document.uri)
+        if text is not None:
+            del self.texts[text.path]
+            self.session.close_file(text.path)
+
+    def _text_of(self, uri: str) -> OpenText | None:
+        path = uris.to_path(uri)
+        return self.texts.get(path) if path is not None else None
+
+    def did_change_folders(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
+        removed = {uris.to_path(folder.uri) for folder in params.event.removed}
+        added = [path for folder in params.event.added if (path := uris.to_path(folder.uri))]
+        roots = tuple(dict.fromkeys([*(root for root in self.roots if root not in removed), *added]))
+        if roots != self.roots:
+            self.roots = roots
+            if self._session is not None:
+                self.background(self.restart_session())
+
+    # -- translation -------------------------------------------------------------------------------------------------
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self.session.snapshot()
+
+    def uri(self, path: str) -> str:
+        """As the client spells it, where it ever did."""
+        return self._uris.get(path) or uris.from_path(path)
+
+    def position(self, path: str, position: types.Position) -> tuple[int, int]:
+        """A position as line (1-based) and column (UTF-8 bytes)."""
+        return position.line + 1, to_byte_column(
+            self._line(path, position.line), position.character, self.client.encoding
+        )
+
+    def _line(self, path: str, index: int) -> str:
+        """Of the client's text, else of the snapshot's."""
+        text = self.texts.get(path)
+        lines: Sequence[str] = text.lines if text is not None else self._file_lines(path)
+        return lines[index] if 0 <= index < len(lines) else ""
+
+    def _file_lines(self, path: str) -> tuple[str, ...]:
+        file = self.snapshot.files.get(path)
+        return file.lines if file is not None else ()
+
+    def range(self, path: str, span: Span) -> types.Range:
+        """A span of a file as the snapshot has it."""
+        lines = self._file_lines(path)
+
+        def at(line: int, column: int) -> types.Position:
+            row = lines[line - 1].rstrip("\r\n") if 0 < line <= len(lines) else ""
+            character = from_byte_column(row, column, self.client.encoding) if row or lines else column
+            return types.Position(line=max(line - 1, 0), character=character)
+
+        return types.Range(start=at(span.line, span.column), end=at(span.end_line, span.end_column))
+
+    def location(self, place: SourceRange) -> types.Location:
+        return types.Location(uri=self.uri(place.path), range=self.range(place.path, place.span))
+
+    def file_of(self, uri: str) -> FileView | None:
+        path = uris.to_path(uri)
+        return self.snapshot.files.get(path) if path is not None else None
+
+    # -- talking to the client ---------------------------------------------------------------------------------------
+
+    def tell(self, message: str) -> None:
+        """A warning into the client's log, where it disturbs nobody."""
+        self.window_log_message(types.LogMessageParams(type=types.MessageType.Warning, message=message))
+
+    @property
+    def alive(self) -> bool:
+        """False once the client said that it wants no more messages."""
+        return self._session is not None
+
+    def ask(self, request: Coroutine[Any, Any, Any]) -> None:
+        """Send a request whose answer says nothing, such as a refresh; a client that refuses it is no fault."""
+        self.background(_tolerant(request))
+
+    def background(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Run a coroutine beside everything; its failure is logged."""
+        task = asyncio.ensure_future(work)
+        self._background.add(task)
+        task.add_done_callback(self._background_done)
+        return task
+
+    def _background_done(self, task: asyncio.Task[Any]) -> None:
+        self._background.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.warning("background work failed: %r", error)
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """Never as a popup: the log has it."""
+        log.error("%s", error)
+
+
+async def _tolerant(request: Coroutine[Any, Any, Any]) -> None:
+    try:
+        await request
+    except JsonRpcException as error:
+        log.info("the client refused a request: %s", error.message)
+
+
+def _change(change: Any) -> Change:
+    if getattr(change, "range", None) is None:
+        return Change(change.text)
+    start, end = change.range.start, change.range.end
+    return Change(change.text, (start.line, start.character), (end.line, end.character))
