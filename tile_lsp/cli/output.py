@@ -1,31 +1,65 @@
-"""Standard output and error as they are: any encoding, a pipe that closes early."""
+"""From a command line to its exit code, through standard streams as they are: of any encoding, closed early by a pipe."""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
-from typing import TextIO
+from collections.abc import Sequence
+
+import click
+
+from .app import commands
+
+_INTERRUPTED = 130
+"""What shells use for a command that Ctrl-C ended."""
 
 
-def prepare_streams() -> None:
-    """What an encoding can't hold is written escaped, rather than ending the program."""
+def run_command(arguments: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
+            # What an encoding can't hold is written escaped, rather than ending the program.
             stream.reconfigure(errors="backslashreplace")
-
-
-def can_write(text: str, stream: TextIO | None = None) -> bool:
-    encoding = (stream or sys.stdout).encoding or "ascii"
     try:
-        text.encode(encoding)
+        code = commands.main(list(arguments), prog_name="tile-lsp", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return _INTERRUPTED
+    except BrokenPipeError:
+        _abandon_stdout()
+        return 0
+    return int(code or 0)
+
+
+def can_write(text: str) -> bool:
+    """Whether standard output's encoding holds a text."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
         return False
     return True
 
 
-def abandon_stdout() -> None:
-    """After a broken pipe: nothing more can be written, and the interpreter's own flush at exit must not complain."""
+def write(text: str) -> None:
+    sys.stdout.write(text)
+
+
+def write_bytes(data: bytes) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+
+
+def write_error(text: str) -> None:
+    """A line on standard error, after what standard output holds so far."""
+    sys.stdout.flush()
+    sys.stderr.write(f"{text}\n")
+
+
+def _abandon_stdout() -> None:
+    """Whoever read has had enough: nothing more can be written, and the flush at exit must not complain."""
     devnull = os.open(os.devnull, os.O_WRONLY)
     os.dup2(devnull, sys.stdout.fileno())
     os.close(devnull)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tile_lsp.ide.documents import Link
 from tile_lsp.ide.type_listing import TypeRow
 from tile_lsp.model.location import SourceRange
 from tile_lsp.model.outcome import TypeRecord
@@ -22,47 +23,50 @@ from .source import Sources, short_path
 
 #: Where a name is bound, and the name.
 _Binding = tuple[SourceRange, str]
-#: The types of a binding, each with the calls that lead to it.
-_Types = dict[str, list[SourceRange]]
+#: The types of a binding, each with the ways that lead to it.
+_Types = dict[str, list[Link]]
+#: A line of the text, with the places that it is about.
+Line = tuple[str, tuple[Link, ...]]
 
 
-def types_text(rows: Sequence[TypeRow], home: str, sources: Sources, *, plain: bool = False) -> str:
+def types_lines(rows: Sequence[TypeRow], home: str, sources: Sources, *, plain: bool = False) -> Iterator[Line]:
     """`home`: the path of the kernel's file. `plain`: for terminals that have no arrows."""
     members: dict[str, dict[_Binding, _Types]] = {}
     for row in rows:
         bindings = members.setdefault(row.record.chain[0].member, {})
-        calls = bindings.setdefault((row.chain[0], row.record.name or ""), {}).setdefault(_type(row.record), [])
-        if len(row.chain) > 1 and row.chain[1] not in calls:
-            calls.append(row.chain[1])
-    sections = (_section(member, bindings, home, sources, plain) for member, bindings in _kernel_first(members))
-    return "\n".join("".join(f"{line}\n" for line in section) for section in sections)
+        types = bindings.setdefault((row.chain[0], row.record.name or ""), {})
+        types.setdefault(_type(row.record), []).append(row.chain)
+    for index, (member, bindings) in enumerate(_kernel_first(members)):
+        if index:
+            yield "", ()
+        yield from _section(member, bindings, home, sources, plain)
 
 
 def _kernel_first(members: dict[str, dict[_Binding, _Types]]) -> list[tuple[str, dict[_Binding, _Types]]]:
     """Only the kernel's own bindings are reached by no call."""
-    return sorted(
-        members.items(), key=lambda member: any(calls for types in member[1].values() for calls in types.values())
-    )
+    return sorted(members.items(), key=lambda member: bool(_calls_of(member[1])))
 
 
-def _section(member: str, bindings: dict[_Binding, _Types], home: str, sources: Sources, plain: bool) -> Iterator[str]:
+def _section(member: str, bindings: dict[_Binding, _Types], home: str, sources: Sources, plain: bool) -> Iterator[Line]:
     path = next(iter(bindings))[0].path
-    calls = sorted({call for types in bindings.values() for calls in types.values() for call in calls}, key=_order)
+    calls = _calls_of(bindings)
     title = [member.rpartition("/")[2]]
     if path != home or not calls:
         title.append(short_path(path))
     if calls:
         title.append(f"called at {_calls(calls, path, sources)}")
-    yield (", " if plain else " · ").join(title)
+    yield (", " if plain else " · ").join(title), ()
 
     positions = [sources.position(place.path, place.span) for place, _ in bindings]
     position_width = max(map(len, positions))
     name_width = max(len(name) for _, name in bindings)
     arrow = "->" if plain else "→"
     for position, ((_, name), types) in zip(positions, bindings.items(), strict=True):
-        for text, calls in types.items():
+        for text, links in types.items():
             line = f"  {position:<{position_width}}  {name:<{name_width}} {arrow} {text}"
-            yield f"{line}  when called at {_calls(calls, path, sources)}" if len(types) > 1 and calls else line
+            if len(types) > 1 and calls:
+                line += f"  when called at {_calls({link[1] for link in links if len(link) > 1}, path, sources)}"
+            yield line, tuple(links)
 
 
 def _type(record: TypeRecord) -> str:
@@ -74,13 +78,13 @@ def _type(record: TypeRecord) -> str:
     return text
 
 
-def _calls(calls: Sequence[SourceRange], home: str, sources: Sources) -> str:
+def _calls_of(bindings: dict[_Binding, _Types]) -> set[SourceRange]:
+    return {link[1] for types in bindings.values() for links in types.values() for link in links if len(link) > 1}
+
+
+def _calls(calls: set[SourceRange], home: str, sources: Sources) -> str:
     """`36:19, 52:23`; with the file where that is another one."""
     return ", ".join(
         sources.position(call.path, call.span) if call.path == home else sources.where(call)
-        for call in sorted(calls, key=_order)
+        for call in sorted(calls, key=lambda call: (call.path, call.span))
     )
-
-
-def _order(place: SourceRange) -> tuple[str, tuple[int, int, int, int]]:
-    return place.path, place.span

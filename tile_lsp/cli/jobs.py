@@ -1,0 +1,108 @@
+"""`tile-lsp jobs FILE`: each kernel of a file with its jobs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from tile_lsp.analysis.snapshot import FileView, JobView, KernelView
+from tile_lsp.ide.jobs import job_label
+from tile_lsp.model.location import SourceRange
+from tile_lsp.model.outcome import FaultKind
+
+from .exits import Exit
+from .faults import fault_lines
+from .names import checked_file
+from .output import write, write_error
+from .source import Sources, short_path
+from .workspace import OneFile
+
+
+def run(path: str, python: str | None, *, as_json: bool) -> Exit:
+    return asyncio.run(_run(OneFile.at(checked_file(path), python), as_json))
+
+
+async def _run(one: OneFile, as_json: bool) -> Exit:
+    async with one.session() as session:
+        session.open(one.path)
+        await session.settled(one.path)
+        snapshot = session.snapshot()
+    file = snapshot.files[one.path]
+    if as_json:
+        write(f"{msgspec.json.encode(_as_json(file)).decode()}\n")
+    else:
+        write("".join(f"{line}\n" for line in _as_text(file)))
+    sources = Sources({path: view.text for path, view in snapshot.files.items()}.get)
+    code = Exit.OK
+    for problem in file.problems:
+        place = SourceRange(file.path, problem.span)
+        write_error(f"{sources.where(place)}: {problem.severity}: {problem.message}")
+        for line in sources.excerpt(place):
+            write_error(line)
+    for kernel in file.kernels:
+        # A kernel with an error in it has its jobs all the same; one without a compiler has none.
+        for fault in kernel.faults if not kernel.jobs else ():
+            code = Exit.ENVIRONMENT if fault.kind is FaultKind.ENVIRONMENT else code
+            name = SourceRange(kernel.path, kernel.name_span)
+            for line in fault_lines(fault, kernel.positions.chain(fault.chain), name, sources):
+                write_error(line)
+    return code
+
+
+def _as_text(file: FileView) -> Iterator[str]:
+    if not file.kernels:
+        yield f"{short_path(file.path)}: no kernels"
+    for index, kernel in enumerate(file.kernels):
+        if index:
+            yield ""
+        yield f"{short_path(file.path)}:{kernel.name_span.line}: {kernel.name} ({kernel.frontend})"
+        for job in kernel.jobs:
+            yield f"  {job_label(job)}"
+            yield f"    key {job.job.key}"
+            yield from _arguments(job)
+
+
+def _arguments(job: JobView) -> Iterator[str]:
+    if not job.arguments:
+        return
+    name_width = max(len(view.argument.name) for view in job.arguments)
+    spec_width = max(len(view.argument.spec) for view in job.arguments)
+    for view in job.arguments:
+        origin = f"{view.origin}: {view.detail}" if view.detail else view.origin
+        yield f"    {view.argument.name:<{name_width}}  {view.argument.spec:<{spec_width}}  {origin}"
+
+
+def _as_json(file: FileView) -> dict[str, Any]:
+    return {"file": file.path, "kernels": [_kernel(kernel) for kernel in file.kernels]}
+
+
+def _kernel(kernel: KernelView) -> dict[str, Any]:
+    return {
+        "name": kernel.name,
+        "frontend": kernel.frontend,
+        "line": kernel.name_span.line,
+        "column": kernel.name_span.column,
+        "jobs": [
+            {
+                "key": view.job.key,
+                "label": job_label(view),
+                "target": view.job.config.target,
+                "hints": dict(view.job.config.hints),
+                "arguments": arguments_json(view),
+                "job": view.job,
+            }
+            for view in kernel.jobs
+        ],
+        "faults": [fault.message for fault in kernel.faults],
+        "notes": [note.message for note in kernel.notes],
+    }
+
+
+def arguments_json(job: JobView) -> list[dict[str, str]]:
+    return [
+        {"name": view.argument.name, "type": view.argument.spec, "origin": view.origin, "detail": view.detail}
+        for view in job.arguments
+    ]

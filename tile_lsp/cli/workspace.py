@@ -1,0 +1,74 @@
+"""The workspace of a file that a command names: its folders, its settings, and a session of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import AsyncIterator
+from typing import NamedTuple
+
+import msgspec
+
+from tile_lsp.engine.analyse import analyse
+from tile_lsp.engine.files import Files
+from tile_lsp.engine.session import Session
+from tile_lsp.frontends import FRONTENDS
+from tile_lsp.frontends.base import FrontEnd
+from tile_lsp.model.settings import Settings
+
+#: What stands in the top folder of a project.
+_MARKS = ("tile-lsp.toml", "pyproject.toml", ".git", "setup.py", "setup.cfg")
+
+
+class OneFile(NamedTuple):
+    """A file with what a session for it needs."""
+
+    path: str
+    root: str
+    settings: Settings
+
+    @classmethod
+    def at(cls, path: str, python: str | None = None) -> OneFile:
+        """`python`: an interpreter that wins over the settings'."""
+        root = project_root(os.path.dirname(path))
+        return cls(path, root, settings_of(root, python))
+
+    @contextlib.asynccontextmanager
+    async def session(self) -> AsyncIterator[Session]:
+        """A session that does nothing unasked, closed with all its processes at the end."""
+        session = Session(self.settings, roots=(self.root,), trusted=True, idle_delay=None)
+        try:
+            yield session
+        finally:
+            await session.close()
+
+
+def project_root(folder: str) -> str:
+    """The nearest folder from here upwards that looks like the top of a project, else the folder itself."""
+    current = folder
+    while True:
+        if any(os.path.exists(os.path.join(current, mark)) for mark in _MARKS):
+            return current
+        parent = os.path.dirname(current)
+        if parent == current:
+            return folder
+        current = parent
+
+
+def settings_of(root: str, python: str | None = None) -> Settings:
+    settings = Settings()
+    return msgspec.structs.replace(settings, python=os.path.abspath(python)) if python else settings
+
+
+def find_kernels(file: OneFile) -> dict[str, FrontEnd]:
+    """Kernels of a file by qualified name, with their front ends; nothing is executed for it."""
+    analysis = analyse(
+        file.path,
+        Files().read,
+        roots=(file.root,),
+        editable={},
+        frontends=FRONTENDS,
+        settings=file.settings,
+        overrides={},
+    )
+    return {kernel.site.qualname: kernel.frontend for kernel in analysis.kernels} if analysis else {}
