@@ -1,4 +1,4 @@
-"""From a command line to its exit code, through standard streams as they are: of any encoding, closed early by a pipe."""
+"""From a command line to its exit code, whatever the encoding of the standard streams, and however early they close."""
 
 from __future__ import annotations
 
