@@ -31,6 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         level=options.log_level.upper(),
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
+    from . import lsp  # noqa: F401 - before pygls, which would import the same at full cost
     from .run import run_stdio, run_tcp
 
     return run_tcp(options.host, options.port) if options.tcp else run_stdio()

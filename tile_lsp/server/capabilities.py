@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tile_lsp.ide.stages import FORMATS
 
 from .client import Client
@@ -22,7 +20,10 @@ KINDS = (
 )
 
 
-def capabilities(client: Client, commands: Sequence[str]) -> types.ServerCapabilities:
+COMMANDS = ("tile.show", "tile.pin", "tile.selectJob", "tile.copyCommandLine", "tile.retry")
+
+
+def capabilities(client: Client) -> types.ServerCapabilities:
     diagnostics = types.DiagnosticOptions(
         identifier=DIAGNOSTICS, inter_file_dependencies=True, workspace_diagnostics=False
     )
@@ -36,7 +37,7 @@ def capabilities(client: Client, commands: Sequence[str]) -> types.ServerCapabil
         code_lens_provider=types.CodeLensOptions(resolve_provider=True),
         code_action_provider=types.CodeActionOptions(code_action_kinds=list(KINDS)),
         diagnostic_provider=diagnostics if client.pull_diagnostics else None,
-        execute_command_provider=types.ExecuteCommandOptions(commands=list(commands), work_done_progress=True),
+        execute_command_provider=types.ExecuteCommandOptions(commands=list(COMMANDS), work_done_progress=True),
         definition_provider=True,
         implementation_provider=True,
         references_provider=True,

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import tempfile
 from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -172,12 +171,10 @@ def _file_for(address: Address) -> Path:
 def _write(path: Path, text: str) -> None:
     """Atomic, and read-only: what is typed there would be lost."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode(errors="replace"))
-        os.chmod(temporary, 0o444)
-        os.replace(temporary, path)
-    except OSError:
-        os.unlink(temporary)
-        raise
+        temporary.write_bytes(text.encode(errors="replace"))
+        temporary.chmod(0o444)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -49,6 +49,7 @@ class TileProtocol(LanguageServerProtocol):
     def __init__(self, server: TileServer, converter: Any) -> None:
         super().__init__(server, converter)
         self.initialized = False
+        self._loaded = False
         self.exit_code: int | None = None
         """Set once the client asked us to exit."""
         self.commands: dict[str, Callable[[types.ExecuteCommandParams], Coroutine[Any, Any, Any]]] = {}
@@ -196,6 +197,19 @@ class TileProtocol(LanguageServerProtocol):
             body = json.dumps(msgspec.to_builtins(plain)).encode()
         self.writer.write(frame(body))
 
+    def _get_handler(self, feature_name: str) -> Callable[..., Any]:
+        if self.initialized and not self._loaded:
+            self.load()
+        return super()._get_handler(feature_name)
+
+    def load(self) -> None:
+        """Register the handlers; they take time to import, and `initialize` is answered without them."""
+        if not self._loaded:
+            self._loaded = True
+            from .handlers import register_all
+
+            register_all(self._server)
+
     # -- the life of a connection ------------------------------------------------------------------------------------
 
     @lsp_method(types.INITIALIZE)
@@ -204,6 +218,7 @@ class TileProtocol(LanguageServerProtocol):
             raise JsonRpcInvalidRequest("initialize was already called")
         result = self._server.initialize(params)
         self.initialized = True
+        asyncio.get_running_loop().call_soon(self.load)
         return result
 
     @lsp_method(types.SHUTDOWN)

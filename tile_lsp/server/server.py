@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pygls.exceptions import JsonRpcException
@@ -16,7 +17,6 @@ from tile_lsp import __version__
 from . import uris
 from .capabilities import capabilities
 from .client import Client, InitializeParams, Options, read_options
-from .documents import Documents
 from .lsp import types
 from .progress import WorkDoneProgress
 from .protocol import TileProtocol
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from tile_lsp.engine.events import SessionEvent
     from tile_lsp.engine.session import Session
     from tile_lsp.model.location import SourceRange, Span
+
+    from .documents import Documents
 
 log = logging.getLogger(__name__)
 
@@ -66,10 +68,6 @@ class TileServer(LanguageServer):
         self._listeners: list[Callable[[SessionEvent], None]] = []
         self._option_problem: str | None = None
         self._client_settings: dict[str, Any] = {}
-        self.documents = Documents(self)
-        from .handlers import register_all
-
-        register_all(self)
 
     # -- life --------------------------------------------------------------------------------------------------------
 
@@ -86,9 +84,14 @@ class TileServer(LanguageServer):
             roots = [params.root_path]
         self.roots = tuple(roots)
         return types.InitializeResult(
-            capabilities=capabilities(self.client, list(self.protocol.commands)),
+            capabilities=capabilities(self.client),
             server_info=types.ServerInfo(name="tile-lsp", version=__version__),
         )
+
+    @cached_property
+    def documents(self) -> Documents:
+
+        return Documents(self)
 
     @property
     def session(self) -> Session:
