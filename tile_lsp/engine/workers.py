@@ -1,0 +1,370 @@
+"""Workers: processes in the user's interpreter that load kernels, type them, and hold their typed IR for code generation.
+
+Per interpreter there is one warm process that forks a worker for each inference (`nursery.py`). A worker that finished an inference
+becomes the *holder* of its IR. Whatever happens to a worker, the caller gets a value: an `Inference` or a `Fault` with its last words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import re
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from tile_lsp.model.closure import Closure
+from tile_lsp.model.job import Argument, Scalar
+from tile_lsp.model.location import Chain, Place
+from tile_lsp.model.outcome import Fault, FaultKind, Inference
+
+from .nursery import Environment, FrontEndInfo, Limits, Lost, Nursery, StartFailed, ToolReport, Worker, start_nursery
+from .stats import Counters
+
+__all__ = [
+    "CodegenRequest",
+    "Environment",
+    "FrontEndInfo",
+    "Generated",
+    "Holder",
+    "HolderGone",
+    "InferRequest",
+    "InferResult",
+    "Limits",
+    "ToolReport",
+    "WorkerPool",
+]
+
+#: An environment that was looked at this long ago (s) is looked at again before it is trusted.
+_FRESH = 2.0
+_DUMPED_FRAME = re.compile(r'^ +File "(.+)", line (\d+) in ', re.MULTILINE)
+
+
+class InferRequest(msgspec.Struct, frozen=True):
+    frontend: str
+    closure: Closure
+    arguments: tuple[Argument, ...] = ()
+    fields: Mapping[str, Scalar] = {}
+    """Exactly those fields of the config that inference reads."""
+
+
+class CodegenRequest(msgspec.Struct, frozen=True, omit_defaults=True):
+    hints: Mapping[str, Scalar] = {}
+    """One that is absent is the kernel's own."""
+    targets: tuple[str, ...] = ()
+    """Architectures to check the kernel's dtypes for."""
+    symbol: str | None = None
+
+
+class Generated(msgspec.Struct, frozen=True):
+    blobs: Mapping[str, bytes]
+    values: dict[str, Scalar] = {}
+    """Plain values that the next tools' command lines depend on."""
+    faults: dict[str, tuple[Fault, ...]] = {}
+    """By target: what rules it out."""
+
+
+class InferResult(msgspec.Struct, frozen=True):
+    inference: Inference
+    holder: Holder | None = None
+    """None where there is no typed IR to hold."""
+    options: dict[str, dict[str, Scalar]] = {}
+    """The kernel's own hints: `{"default": {"num_ctas": None, "opt_level": 3}, "sm_100": {"num_ctas": 2}}`."""
+
+
+class HolderGone(Exception):
+    """The worker that held the IR was evicted, or died; infer again."""
+
+
+class Holder:
+    """A worker with the typed IR of one inference. It lives until it is evicted."""
+
+    def __init__(self, worker: Worker, name: str, busy: bool) -> None:
+        self._worker = worker
+        self._name = name
+        self._lock = asyncio.Lock()
+        self._busy = busy
+        if busy:
+            # Threads or processes of the user's would go on running for as long as the IR is held.
+            worker.pause()
+
+    @property
+    def alive(self) -> bool:
+        return self._worker.alive
+
+    def release(self) -> None:
+        self._worker.kill()
+
+
+class _InferAnswer(msgspec.Struct):
+    inference: Inference = Inference()
+    options: dict[str, dict[str, Scalar]] = {}
+    busy: bool = False
+    faults: tuple[Fault, ...] = ()
+    error: str | None = None
+
+
+class _CodegenAnswer(msgspec.Struct):
+    blobs: dict[str, str] = {}
+    values: dict[str, Scalar] = {}
+    faults: dict[str, tuple[Fault, ...]] | tuple[Fault, ...] = {}
+    error: str | None = None
+
+
+class WorkerPool:
+    """All workers of one engine. Use it on one event loop; `close` it at the end."""
+
+    def __init__(self, *, limits: Limits | None = None, counters: Counters | None = None) -> None:
+        self.limits = limits or Limits()
+        self.starts = 0
+        """Warm processes started, restarts included."""
+        self._counters = counters or Counters()
+        self._slots = asyncio.Semaphore(self.limits.jobs or os.cpu_count() or 2)
+        self._starting: dict[str, asyncio.Task[Nursery]] = {}
+        self._nurseries: dict[str, Nursery] = {}
+        self._looked: dict[str, float] = {}
+        self._holders: OrderedDict[int, Holder] = OrderedDict()
+        self._closing: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    # -- what there is -----------------------------------------------------------------------------------------------
+
+    async def environment(self, python: str) -> Environment | Fault:
+        """What an interpreter is and has; it is started for that, once. Noticed when something is installed into it."""
+        try:
+            return (await self._nursery(python)).environment
+        except StartFailed as failure:
+            return failure.fault
+
+    def forget_environments(self) -> None:
+        """Look at each interpreter again before it is next used."""
+        self._looked.clear()
+
+    async def versions(self, python: str, modules: Sequence[str]) -> Mapping[str, str]:
+        """Distribution and version for each top-level import name that isn't Python's own; what isn't installed is left out."""
+        try:
+            nursery = await self._nursery(python)
+        except StartFailed:
+            return {}
+        unknown = [name for name in modules if name not in nursery.versions]
+        if unknown:
+            answer = await self._serve(nursery, {"op": "versions", "modules": unknown})
+            found = (answer or {}).get("versions", {})
+            nursery.versions.update({name: found.get(name) for name in unknown})
+        return {name: version for name in modules if (version := nursery.versions.get(name)) is not None}
+
+    async def parse(self, python: str, source: str, filename: str = "<unsaved>") -> Mapping[str, Any]:
+        """`{"tree": …}` or `{"error": {"message", "line", "column", …}}`, by that interpreter's own grammar (`worker/syntax.py`)."""
+        try:
+            nursery = await self._nursery(python)
+        except StartFailed as failure:
+            return {"error": {"message": failure.fault.message, "line": 1, "column": 0, "end_line": 1, "end_column": 0}}
+        answer = await self._serve(nursery, {"op": "parse", "source": source, "filename": filename})
+        return answer or {
+            "error": {"message": "the parser ended early", "line": 1, "column": 0, "end_line": 1, "end_column": 0}
+        }
+
+    # -- work --------------------------------------------------------------------------------------------------------
+
+    async def infer(self, python: str, request: InferRequest) -> InferResult:
+        """Load and type a kernel in a fresh worker. Cancelling the caller kills the worker at once."""
+        payload = msgspec.json.encode(
+            {
+                "op": "infer",
+                "frontend": request.frontend,
+                "closure": request.closure,
+                "arguments": request.arguments,
+                "fields": request.fields,
+            }
+        )
+        async with self._slots:
+            self._counters.inferences += 1
+            self._counters.loads += 1
+            for attempt in range(2):
+                try:
+                    nursery = await self._nursery(python)
+                    worker = await nursery.worker()
+                except StartFailed as failure:
+                    return InferResult(Inference(faults=(failure.fault,)))
+                try:
+                    answer = await worker.ask(payload, self.limits.inference)
+                except Lost as lost:
+                    worker.kill()
+                    nursery.prepare()
+                    # Its parent died of something else: that says nothing of this kernel.
+                    if lost.with_parent and attempt == 0:
+                        continue
+                    return _lost(lost, request, worker)
+                except BaseException:
+                    worker.kill()
+                    nursery.prepare()
+                    raise
+                result = self._inferred(answer, request, worker)
+                nursery.prepare()
+                return result
+        raise AssertionError("unreachable")
+
+    async def codegen(self, holder: Holder, request: CodegenRequest) -> Generated | Fault:
+        """Blobs for one set of hints, from the IR that is held. Raises `HolderGone`."""
+        payload = msgspec.json.encode({"op": "codegen", **msgspec.to_builtins(request)})
+        async with holder._lock, self._slots:
+            if not holder.alive:
+                raise HolderGone(holder._name)
+            self._counters.codegens += 1
+            if id(holder) in self._holders:
+                self._holders.move_to_end(id(holder))
+            worker = holder._worker
+            try:
+                if holder._busy:
+                    worker.resume()
+                answer = await worker.ask(payload, self.limits.codegen)
+                if holder._busy:
+                    worker.pause()
+            except Lost as lost:
+                self._drop(holder)
+                if lost.reason == "timeout":
+                    return _timed_out("Generating code", holder._name, self.limits.codegen)
+                raise HolderGone(holder._name) from lost
+            except BaseException:
+                # Its answer would be taken for that of the next request.
+                self._drop(holder)
+                raise
+        return _generated(answer)
+
+    async def close(self) -> None:
+        """End every process. No other method may be called from then on."""
+        self._closed = True
+        for holder in self._holders.values():
+            holder.release()
+        self._holders.clear()
+        for task in self._starting.values():
+            task.cancel()
+        started = await asyncio.gather(*self._starting.values(), return_exceptions=True)
+        late = [nursery for nursery in started if isinstance(nursery, Nursery)]
+        await asyncio.gather(*(nursery.close() for nursery in {*self._nurseries.values(), *late}), *self._closing)
+        self._nurseries.clear()
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    async def _nursery(self, python: str) -> Nursery:
+        """The interpreter's warm process, started or restarted where need be; any number of callers, one start."""
+        nursery = self._nurseries.get(python)
+        if nursery is not None and nursery.alive and await self._is_current(nursery):
+            return nursery
+        task = self._starting.get(python)
+        if task is None:
+            task = self._starting[python] = asyncio.ensure_future(self._start(python))
+            task.add_done_callback(lambda done: self._starting.pop(python, None))
+        # Not cancelled with one of its callers: the others wait for it too.
+        return await asyncio.shield(task)
+
+    async def _start(self, python: str) -> Nursery:
+        old = self._nurseries.pop(python, None)
+        if old is not None:
+            self._retire(old)
+        self.starts += 1
+        nursery = await start_nursery(python, self.limits)
+        self._looked[nursery.environment.executable] = asyncio.get_running_loop().time()
+        self._nurseries[python] = nursery
+        self._nurseries[nursery.environment.executable] = nursery
+        nursery.prepare()
+        return nursery
+
+    async def _is_current(self, nursery: Nursery) -> bool:
+        """False once something was installed into the interpreter, or a tool was replaced."""
+        now = asyncio.get_running_loop().time()
+        if now - self._looked.get(nursery.environment.executable, -_FRESH) < _FRESH:
+            return True
+        self._looked[nursery.environment.executable] = now
+        return await asyncio.to_thread(nursery.is_current)
+
+    def _retire(self, nursery: Nursery) -> None:
+        for name in [name for name, other in self._nurseries.items() if other is nursery]:
+            del self._nurseries[name]
+        task = asyncio.ensure_future(nursery.close())
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    async def _serve(self, nursery: Nursery, message: Mapping[str, Any]) -> dict[str, Any] | None:
+        """One request to the worker that runs no user code."""
+        for _ in range(2):
+            try:
+                return msgspec.json.decode(await nursery.serve(msgspec.json.encode(message)))
+            except (Lost, StartFailed):
+                continue
+        return None
+
+    def _inferred(self, answer: bytes, request: InferRequest, worker: Worker) -> InferResult:
+        try:
+            decoded = msgspec.json.decode(answer, type=_InferAnswer)
+        except msgspec.MsgspecError as error:
+            worker.kill()
+            return InferResult(Inference(faults=(_bad_answer(str(error)),)))
+        inference = msgspec.structs.replace(decoded.inference, output=worker.output())
+        faults = (*inference.faults, *decoded.faults, *((_bad_answer(decoded.error),) if decoded.error else ()))
+        if faults:
+            worker.kill()
+            return InferResult(msgspec.structs.replace(inference, faults=faults), options=decoded.options)
+        holder = Holder(worker, request.closure.entry.qualname, decoded.busy)
+        self._holders[id(holder)] = holder
+        while len(self._holders) > self.limits.holders:
+            self._drop(next(iter(self._holders.values())))
+        return InferResult(inference, holder, decoded.options)
+
+    def _drop(self, holder: Holder) -> None:
+        self._holders.pop(id(holder), None)
+        holder.release()
+
+
+def _generated(answer: bytes) -> Generated | Fault:
+    try:
+        decoded = msgspec.json.decode(answer, type=_CodegenAnswer)
+    except msgspec.MsgspecError as error:
+        return _bad_answer(str(error))
+    if decoded.error:
+        return _bad_answer(decoded.error)
+    if isinstance(decoded.faults, tuple):
+        return decoded.faults[0]
+    if "" in decoded.faults:
+        return decoded.faults[""][0]
+    blobs = {name: base64.b64decode(data) for name, data in decoded.blobs.items()}
+    return Generated(blobs, decoded.values, decoded.faults)
+
+
+def _bad_answer(words: str) -> Fault:
+    return Fault(FaultKind.ENVIRONMENT, f"internal error of tile-lsp's worker: {words}", code="worker")
+
+
+def _timed_out(what: str, name: str, seconds: float, chain: Chain = ()) -> Fault:
+    return Fault(
+        FaultKind.ENVIRONMENT,
+        f"{what} {name} took longer than {seconds:g} s and was stopped.",
+        chain,
+        help="setting tile-lsp.timeouts.inference",
+        code="timeout",
+    )
+
+
+def _lost(lost: Lost, request: InferRequest, worker: Worker) -> InferResult:
+    """A worker that gave no answer: what became of it, and where, if it could still say so."""
+    name = request.closure.entry.qualname
+    output = worker.output()
+    members = {member.id for module in request.closure.modules for member in module.members}
+    chain = _dumped(output, members)
+    if lost.reason == "timeout":
+        fault = _timed_out("Loading and typing", name, lost.seconds, chain)
+    else:
+        words = "\n".join(output.strip().splitlines()[-8:])
+        message = f"The worker {lost.reason} while it loaded and typed {name}."
+        fault = Fault(FaultKind.ENVIRONMENT, f"{message}\n{words}" if words else message, chain, code="crash")
+    return InferResult(Inference(faults=(fault,), output=output))
+
+
+def _dumped(output: str, members: Collection[str]) -> Chain:
+    """The frames of the last traceback that the interpreter printed as it went down, those of the closure, innermost first."""
+    start = max(output.rfind("(most recent call first)"), 0)
+    frames = _DUMPED_FRAME.findall(output, start)
+    return tuple(Place(file, int(line)) for file, line in frames if file in members)[:32]

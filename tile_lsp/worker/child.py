@@ -1,0 +1,77 @@
+"""One worker: answers requests until the server closes the socket. The first `infer` makes it the holder of a typed IR."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from . import confine, distributions, faults, syntax
+from .drivers import DRIVERS
+from .standins import StandIns
+from .wire import Channel, Closed
+
+Message = dict[str, Any]
+
+
+def decode(line: bytes) -> Message:
+    return json.loads(line)
+
+
+def serve(channel: Channel, standins: StandIns) -> NoReturn:
+    """Never returns: what user code left behind (threads, `atexit` handlers, finalisers) must not run."""
+    worker = _Worker(standins)
+    gc.disable()
+    try:
+        while (request := channel.receive()) is not None:
+            answer = worker.answer(request)
+            confine.flush_output()
+            channel.send(answer)
+    except Closed:
+        os.write(2, b"the worker's connection was closed by the code that it loaded\n")
+        os._exit(1)
+    finally:
+        os._exit(0)
+
+
+class _Worker:
+    def __init__(self, standins: StandIns) -> None:
+        self._standins = standins
+        self._held: Any = None
+        self._operations: dict[str, Callable[[Message], Message]] = {
+            "infer": self._infer,
+            "codegen": self._codegen,
+            "warm": self._warm,
+            "versions": lambda request: {"versions": distributions.versions_of(request["modules"])},
+            "parse": lambda request: syntax.parse(request["source"], request.get("filename", "<unsaved>")),
+        }
+
+    def answer(self, request: Message) -> Message:
+        operation = self._operations.get(request.get("op", ""))
+        if operation is None:
+            return {"error": f"no such operation: {request.get('op')!r}"}
+        try:
+            return operation(request)
+        except MemoryError:
+            return {"faults": [faults.out_of_memory()]}
+        except Exception as error:
+            # Ours, not the user's: said in full, since there is nobody who could look at this process.
+            return {"error": faults.describe(error)}
+
+    def _infer(self, request: Message) -> Message:
+        driver = DRIVERS[request["frontend"]]
+        self._held, result = driver.infer(request, self._standins)
+        result["busy"] = confine.is_busy()
+        return result
+
+    def _codegen(self, request: Message) -> Message:
+        if self._held is None:
+            return {"faults": {"": [faults.fault(faults.ENVIRONMENT, "this worker holds no typed IR")]}}
+        return self._held.codegen(request)
+
+    def _warm(self, request: Message) -> Message:
+        for driver in DRIVERS.values():
+            driver.touch()
+        return {}

@@ -1,0 +1,264 @@
+"""From a closure to a kernel object: only the closure's statements are executed, each under its member's id as its file name.
+
+So every location that a compiler writes is (member, line, column), and `inspect` finds the text through `linecache`.
+"""
+
+from __future__ import annotations
+import __future__
+
+import builtins
+import functools
+import importlib
+import importlib.abc
+import importlib.machinery
+import linecache
+import os
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from . import faults
+from .standins import StandIns
+
+_MAX_VISITED = 4000
+
+
+class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Loads one closure. Use as a context: its modules stand in `sys.modules` for as long as the context lasts."""
+
+    def __init__(self, closure: Mapping[str, Any], standins: StandIns) -> None:
+        self.entry: Mapping[str, Any] = closure["entry"]
+        self.whole_module = closure.get("loading") == "import"
+        self._roots: Sequence[str] = closure.get("roots", ())
+        self._modules = {module["name"]: module for module in closure["modules"]}
+        self.sources = {member["id"]: member["text"] for module in closure["modules"] for member in module["members"]}
+        self.executed = Executed(
+            frozenset(m["id"] for module in closure["modules"] for m in module["members"] if m.get("function"))
+        )
+        self._standins = standins
+        self._builtins = {**builtins.__dict__, "__import__": standins.importer(self.whole_module)}
+        self._hidden: dict[str, ModuleType | None] = {}
+        self._parents = {} if self.whole_module else dict(_parent_packages(closure["modules"]))
+
+    def __enter__(self) -> Loader:
+        # Modules that the worker has loaded for itself must not take the place of the workspace's.
+        for name in (*self._modules, *self._parents):
+            self._hidden[name] = sys.modules.pop(name, None)
+        sys.meta_path.insert(0, self)
+        sys.path[0:0] = [root for root in self._roots if root not in sys.path]
+        importlib.invalidate_caches()
+        if self._roots and os.path.isdir(self._roots[0]):
+            os.chdir(self._roots[0])
+        for member, text in self.sources.items():
+            linecache.cache[member] = (len(text), None, _lines(text), member)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for name, module in self._hidden.items():
+            if module is not None:
+                sys.modules[name] = module
+        self._standins.adopt_real()
+
+    def load(self) -> tuple[Any, ModuleType]:
+        """What the entry's expression evaluates to, and its module. Raises `faults.Refused`."""
+        with self.executed:
+            try:
+                module = importlib.import_module(self.entry["module"])
+                expression = compile(self.entry["expression"], "<entry>", "eval", dont_inherit=True)
+                return eval(expression, module.__dict__), module
+            except BaseException as error:
+                raise faults.Refused(self.fault_of(error)) from error
+
+    def evaluate(self, expression: str, module: ModuleType) -> Any:
+        """A value that an argument names, in the kernel's module. Raises `faults.Refused`."""
+        with self.executed:
+            try:
+                return eval(compile(expression, "<argument>", "eval", dont_inherit=True), module.__dict__)
+            except BaseException as error:
+                raise faults.Refused(self.fault_of(error)) from error
+
+    def fault_of(self, error: BaseException) -> faults.Fault:
+        return faults.from_exception(error, self.sources.keys(), self.sources)
+
+    # -- the finder and loader protocols -----------------------------------------------------------------------------
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        module = self._modules.get(name)
+        if module is None and name not in self._parents:
+            return None
+        origin = module["path"] if module else os.path.join(self._parents[name], "__init__.py")
+        package = module is None or module["package"]
+        spec = importlib.machinery.ModuleSpec(name, self, origin=origin, is_package=package)
+        if package:
+            spec.submodule_search_locations = [os.path.dirname(origin)]
+        spec.has_location = True
+        spec.cached = None
+        return spec
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__dict__["__builtins__"] = self._builtins
+        described = self._modules.get(module.__name__)
+        for member in described["members"] if described else ():
+            code = compile(member["text"], member["id"], "exec", _flags(member.get("future", ())), dont_inherit=True)
+            if member.get("function"):
+                self.executed.watch(code)
+            exec(code, module.__dict__)
+
+
+def _flags(future: Sequence[str]) -> int:
+    return functools.reduce(lambda flags, name: flags | getattr(__future__, name).compiler_flag, future, 0)
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.splitlines(keepends=True)
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"
+    return lines
+
+
+def _parent_packages(modules: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Packages that hold a module of the closure and are not in it: their `__init__` must not run. Name → folder."""
+    names = {module["name"] for module in modules}
+    for module in modules:
+        folder = os.path.dirname(module["path"])
+        if module["package"]:
+            folder = os.path.dirname(folder)
+        name = module["name"].rpartition(".")[0]
+        while name:
+            if name not in names:
+                yield name, folder
+            name, folder = name.rpartition(".")[0], os.path.dirname(folder)
+
+
+class Executed:
+    """Which function members ran as plain Python: whatever ran is something that the result depends on.
+
+    From Python 3.12 on the interpreter reports the start of just these functions, at no cost to others. Before, calls are traced while
+    the closure is loaded, and code that the compiler evaluates later counts as having called them all.
+    """
+
+    def __init__(self, functions: frozenset[str]) -> None:
+        self._functions = functions
+        self._seen: set[str] = set()
+        self._monitoring = _monitoring(self._seen)
+
+    @property
+    def members(self) -> set[str]:
+        return set(self._seen)
+
+    def watch(self, code: CodeType) -> None:
+        """`code`: of the statement that defines a function member."""
+        if self._monitoring is not None:
+            for constant in code.co_consts:
+                if isinstance(constant, CodeType):
+                    self._monitoring.set_local_events(_TOOL, constant, self._monitoring.events.PY_START)
+                    self.watch(constant)
+
+    def assume_all(self) -> None:
+        """Code ran that may have called any of them, unseen."""
+        if self._monitoring is None:
+            self._seen |= self._functions
+
+    def __enter__(self) -> Executed:
+        if self._monitoring is None and self._functions:
+            sys.settrace(self._trace)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._monitoring is None and self._functions:
+            sys.settrace(None)
+
+    def _trace(self, frame: Any, event: str, argument: Any) -> None:
+        name = frame.f_code.co_filename
+        if name in self._functions and frame.f_code.co_name != "<module>":
+            self._seen.add(name)
+
+
+_TOOL = 4
+
+
+def _monitoring(seen: set[str]) -> Any:
+    """`sys.monitoring`, set to add the file name of a watched function to `seen` when it starts; None where it isn't to be had."""
+    monitoring = getattr(sys, "monitoring", None)
+    if monitoring is None or monitoring.get_tool(_TOOL) not in (None, "tile-lsp"):
+        return None
+    if monitoring.get_tool(_TOOL) is None:
+        monitoring.use_tool_id(_TOOL, "tile-lsp")
+
+    def started(code: CodeType, offset: int) -> Any:
+        seen.add(code.co_filename)
+        return monitoring.DISABLE
+
+    monitoring.register_callback(_TOOL, monitoring.events.PY_START, started)
+    return monitoring
+
+
+def find_kernel(
+    found: Any, qualname: str, is_kernel: Callable[[Any], bool], qualname_of: Callable[[Any], str]
+) -> Any | None:
+    """The kernel in what an entry evaluates to: itself, or what other decorators and factories wrapped it in.
+
+    Looks through `__wrapped__`, attributes, closures, containers, partials and bound methods, nearest first. One of the right
+    qualified name wins; else the only one there is.
+    """
+    kernels: list[Any] = []
+    queue: deque[Any] = deque([found])
+    visited: set[int] = set()
+    while queue and len(visited) < _MAX_VISITED:
+        value = queue.popleft()
+        if id(value) in visited or value is None or isinstance(value, (str, bytes, int, float, ModuleType)):
+            continue
+        visited.add(id(value))
+        if is_kernel(value):
+            if qualname_of(value) == qualname:
+                return value
+            kernels.append(value)
+        else:
+            queue.extend(_within(value))
+    return kernels[0] if len(kernels) == 1 else None
+
+
+def _within(value: Any) -> Iterator[Any]:
+    if isinstance(value, (list, tuple, set, frozenset)):
+        yield from value
+    elif isinstance(value, Mapping):
+        yield from value.values()
+    elif isinstance(value, functools.partial):
+        yield from (value.func, *value.args, *value.keywords.values())
+    elif isinstance(value, MethodType):
+        yield from (value.__func__, value.__self__)
+    else:
+        wrapped = _attribute(value, "__wrapped__")
+        if wrapped is not None:
+            yield wrapped
+        attributes = _attribute(value, "__dict__")
+        if isinstance(attributes, Mapping):
+            yield from attributes.values()
+        for name in _slots(type(value)):
+            yield _attribute(value, name)
+        if isinstance(value, FunctionType):
+            for cell in value.__closure__ or ():
+                try:
+                    yield cell.cell_contents
+                except ValueError:
+                    continue
+
+
+def _slots(cls: type) -> Iterator[str]:
+    for base in cls.__mro__:
+        slots = base.__dict__.get("__slots__", ())
+        yield from (slots,) if isinstance(slots, str) else slots
+
+
+def _attribute(value: Any, name: str) -> Any:
+    try:
+        return getattr(value, name, None)
+    except Exception:
+        return None
