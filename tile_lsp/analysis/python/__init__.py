@@ -1,8 +1,8 @@
 """Python text to facts: kernels, their closures and versions. Never raises on any text, never imports what it reads.
 
-`parse` gives a `PythonFile`; `Workspace` is a view of many; `find_kernels` says which functions are kernels; `build_closure` slices
-the workspace down to what one kernel needs. Parsing, scope analysis and normalisation are cached by the text of each top-level
-statement, so that a keystroke costs what it changed.
+`parse` gives a `PythonFile`; `Workspace` is a view of many; `find_kernels` says which functions are kernels;
+`build_closure` slices the workspace down to what one kernel needs. Parsing, scope analysis and normalisation are
+cached by the text of each top-level statement, so that a keystroke costs what it changed.
 """
 
 from __future__ import annotations

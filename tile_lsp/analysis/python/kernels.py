@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from typing import TYPE_CHECKING
+import functools
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from tile_lsp.model.location import Span
 
-from .parse import PythonFile
+from .index import index_of
+from .parse import Broken, Placed, PythonFile, located
+from .scope import Function, chain_of, parameters
+from .text import byte_column, span_of
+from .workspace import Workspace
 
-if TYPE_CHECKING:
-    from .workspace import Workspace
+Path = tuple[tuple[str, int], ...]
+"""Steps from one node down to another: field and index."""
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_PARTIALS = frozenset({"functools.partial"})
+_FIELDS = ("body", "handlers", "cases", "orelse", "finalbody")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,15 +46,24 @@ class CommentLine:
     span: Span
 
 
+class Anchor(NamedTuple):
+    """Where a kernel's defining statement is among the statements of its file."""
+
+    index: int
+    path: Path
+
+
 @dataclasses.dataclass(frozen=True)
 class KernelSite:
     """A kernel in the text, whatever its language."""
 
     path: str
     qualname: str
-    """As Python would say it: `"make.<locals>.kernel"`, `"Ops.scale"`; for `k = ct.kernel(fn)` the name that is bound, `"k"`."""
-    node: ast.FunctionDef | ast.AsyncFunctionDef | None
-    """The function, with positions of the file as it stands; None in broken text."""
+    """As Python would say it: `"make.<locals>.kernel"`, `"Ops.scale"`; for `k = ct.kernel(fn)` the name that is bound,
+    `"k"`."""
+    node: Function | None
+    """The function, with positions of the file as it stands; None in broken text, and for a function of another
+    file."""
     span: Span
     """The definition, decorators included."""
     name_span: Span
@@ -53,13 +73,392 @@ class KernelSite:
     """The dotted name it resolved to: `cuda.tile.kernel`."""
     parameters: tuple[Parameter, ...]
     broken: bool
-    """Recognised by text in a region that doesn't parse."""
+    """Recognised by text in a region that doesn't parse, or by a decorator whose import doesn't."""
     scope: tuple[tuple[str, str], ...]
     """Enclosing definitions, outermost first: `("function", "make")`, `("class", "Ops")`."""
     comment_lines: tuple[CommentLine, ...]
     """The comment lines directly above (no blank line between), and those between decorators and `def`, in order."""
+    function: str
+    """`__qualname__` of the function: other than `qualname` for `k = ct.kernel(fn)`."""
+    anchor: Anchor | None = dataclasses.field(default=None, repr=False, compare=False)
+
+
+class _Candidate(NamedTuple):
+    """A statement that may make a kernel."""
+
+    path: Path
+    name: str | None
+    """What the statement binds; None for `return ct.kernel(fn)`."""
+    makers: tuple[int, ...]
+    """Of a `def`, the decorators to try, as indices; empty for `k = ct.kernel(fn)`."""
 
 
 def find_kernels(file: PythonFile, workspace: Workspace, decorators: frozenset[str]) -> tuple[KernelSite, ...]:
     """Kernels of a file in source order. `decorators` are dotted names: `{"cuda.tile.kernel"}`."""
-    raise NotImplementedError
+    finder = _KernelFinder(file, workspace, decorators)
+    sites = [site for placed in file.statements for site in finder.in_statement(placed)]
+    sites.extend(site for region in file.broken for site in finder.in_broken(region))
+    return tuple(sorted(sites, key=lambda site: site.span))
+
+
+class _KernelFinder:
+    def __init__(self, file: PythonFile, workspace: Workspace, decorators: frozenset[str]) -> None:
+        self.file = file
+        self.workspace = workspace
+        self.decorators = decorators
+        self.last_words = frozenset(name.rpartition(".")[2] for name in decorators)
+        self.resolved: dict[tuple[str, ...], str | None] = {}
+
+    # -- sound text
+
+    def in_statement(self, placed: Placed) -> Iterator[KernelSite]:
+        statement = placed.statement
+        candidates = statement.facts.get("candidates")
+        if candidates is None:
+            candidates = statement.facts["candidates"] = tuple(_candidates(statement.node))
+        for candidate in candidates:  # type: ignore[attr-defined]
+            nodes = walk_path(statement.node, candidate.path)
+            scopes = [node.body for node in nodes[:-1] if isinstance(node, (*_FUNCTIONS, ast.ClassDef))][::-1]
+            if candidate.makers:
+                for index in candidate.makers:
+                    if found := self._maker(nodes[-1].decorator_list[index], scopes):  # type: ignore[attr-defined]
+                        yield self._decorated(placed, candidate, index, *found)
+                        break
+            elif found := self._wrapping(nodes[-1].value, scopes):  # type: ignore[attr-defined]
+                yield from self._wrapped(placed, candidate, nodes, *found)
+
+    def _maker(self, node: ast.expr, scopes: Sequence[Sequence[ast.stmt]]) -> tuple[str, bool] | None:
+        """The dotted name if an expression makes a kernel of a function: `ct.kernel`, `ct.kernel(…)`,
+        `partial(ct.kernel, …)`, a name for one of these. True beside it if that is sure only by the look of it, since
+        an import is broken."""
+        for _ in range(8):
+            if not isinstance(node, ast.Call):
+                break
+            if node.args and self._resolve(node.func, scopes, _PARTIALS) in _PARTIALS:
+                node = node.args[0]
+            else:
+                node = node.func
+        name = self._resolve(node, scopes, self.decorators)
+        if name in self.decorators:
+            return name, False
+        chain = chain_of(node)
+        if chain is None:
+            return None
+        for meaning in self.workspace.meanings(self.file, chain, scopes):
+            if isinstance(meaning.node, ast.Call) and not meaning.rest and meaning.file is not None:
+                inner = meaning.node
+                if self._resolve_in(meaning.file, inner.func, _PARTIALS) in _PARTIALS and inner.args:
+                    inner_name = self._resolve_in(meaning.file, inner.args[0], self.decorators)
+                elif not inner.args:
+                    inner_name = self._resolve_in(meaning.file, inner.func, self.decorators)
+                else:
+                    continue
+                if inner_name in self.decorators:
+                    return inner_name, False
+        index = index_of(self.file)
+        if chain[0] in index.broken and chain[0] not in index.binders and chain[-1] in self.last_words:
+            return next(n for n in sorted(self.decorators) if n.rpartition(".")[2] == chain[-1]), True
+        return None
+
+    def _resolve(self, node: ast.expr, scopes: Sequence[Sequence[ast.stmt]], prefer: frozenset[str]) -> str | None:
+        chain = chain_of(node)
+        if chain is None:
+            return None
+        if scopes:
+            return self.workspace.resolve_in(self.file, scopes, node, prefer)
+        key = (*sorted(prefer), "", *chain)
+        if key not in self.resolved:
+            self.resolved[key] = self.workspace.resolve_name(self.file, node, prefer)
+        return self.resolved[key]
+
+    def _resolve_in(self, file: PythonFile, node: ast.expr, prefer: frozenset[str]) -> str | None:
+        return self.workspace.resolve_name(file, node, prefer)
+
+    def _wrapping(self, value: ast.expr, scopes: Sequence[Sequence[ast.stmt]]) -> tuple[str, bool, str] | None:
+        """For `ct.kernel(fn)` and `ct.kernel(…)(fn)`: the maker, and the function's name."""
+        if not (isinstance(value, ast.Call) and value.args and isinstance(value.args[0], ast.Name)):
+            return None
+        found = self._maker(value.func, scopes)
+        return (*found, value.args[0].id) if found else None
+
+    def _decorated(self, placed: Placed, candidate: _Candidate, index: int, name: str, broken: bool) -> KernelSite:
+        nodes = self._located(placed, candidate.path)
+        node: Function = nodes[-1]  # type: ignore[assignment]
+        qualname, scope = _qualname(nodes[:-1], node.name)
+        return KernelSite(
+            self.file.path,
+            qualname,
+            node,
+            full_span(node),
+            name_span(self.file, node),
+            node.decorator_list[index],
+            name,
+            tuple(_parameters(node)),
+            broken,
+            scope,
+            self._comments(full_span(node).line, node.lineno),
+            qualname,
+            Anchor(placed.index, candidate.path),
+        )
+
+    def _wrapped(
+        self, placed: Placed, candidate: _Candidate, nodes: Sequence[ast.AST], name: str, broken: bool, function: str
+    ) -> Iterator[KernelSite]:
+        located_nodes = self._located(placed, candidate.path)
+        statement = located_nodes[-1]
+        qualname, scope = _qualname(located_nodes[:-1], candidate.name or function)
+        span = span_of(statement)
+        if span is None:
+            return
+        call: ast.Call = statement.value  # type: ignore[attr-defined]
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else call.args[0]
+        found = self._function(located_nodes[:-1], function)
+        comments = self._comments(span.line, span.line)
+        if found is None:
+            yield KernelSite(
+                self.file.path, qualname, None, span, span_of(target) or span, call.func, name, (), broken, scope,
+                comments, function, Anchor(placed.index, candidate.path),
+            )  # fmt: skip
+            return
+        outer, node = found
+        yield KernelSite(
+            self.file.path,
+            qualname,
+            node,
+            full_span(node),
+            name_span(self.file, node),
+            call.func,
+            name,
+            tuple(_parameters(node)),
+            broken,
+            scope,
+            comments or self._comments(full_span(node).line, node.lineno),
+            _qualname(outer, node.name)[0],
+            Anchor(placed.index, candidate.path),
+        )
+
+    def _function(self, enclosing: Sequence[ast.AST], name: str) -> tuple[Sequence[ast.AST], Function] | None:
+        """The `def` that a name means inside `enclosing` nodes of this file, with the nodes around it."""
+        for depth in range(len(enclosing) - 1, -1, -1):
+            node = enclosing[depth]
+            if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+                for inner in _nested_statements(node.body):
+                    if isinstance(inner, _FUNCTIONS) and inner.name == name:
+                        return enclosing[: depth + 1], inner
+        for placed in reversed(index_of(self.file).binders_of(self.file, name, main=True)):
+            tree = self._located(placed, ())[-1]
+            for inner in _nested_statements([tree]):  # type: ignore[list-item]
+                if isinstance(inner, _FUNCTIONS) and inner.name == name:
+                    return (), inner
+        return None
+
+    def _located(self, placed: Placed, path: Path) -> list[ast.AST]:
+        """The nodes along a path, with positions of the file."""
+        tree = _located(placed.statement.chunk.text, placed.offset)
+        locator = placed.statement.locator
+        node: ast.AST = tree.body[locator[0]]
+        if len(locator) == 3:
+            node = getattr(node, locator[1])[locator[2]]
+        return walk_path(node, path)
+
+    def _comments(self, first: int, last: int) -> tuple[CommentLine, ...]:
+        """Comment lines directly above line `first`, and those from there to line `last` (1-based)."""
+        lines = self.file.lines
+        row = first - 1
+        while row > 0 and lines[row - 1].lstrip().startswith("#"):
+            row -= 1
+        found = []
+        for index in range(row, last):
+            line = lines[index]
+            stripped = line.strip()
+            if stripped.startswith("#"):
+                start = byte_column(line, len(line) - len(line.lstrip()))
+                found.append(CommentLine(stripped, Span(index + 1, start, index + 1, start + len(stripped.encode()))))
+        return tuple(found)
+
+    # -- broken text
+
+    def in_broken(self, region: Broken) -> Iterator[KernelSite]:
+        """Functions that a broken region seems to define, with a kernel's decorator above them."""
+        lines = region.text.split("\n")
+        around: list[tuple[int, str, str]] = []
+        decorators: list[tuple[int, str]] = []
+        for row, line in enumerate(lines):
+            indent = len(line) - len(line.lstrip())
+            if found := _DECORATOR.match(line):
+                if not decorators or indent != len(lines[decorators[0][0]]) - len(lines[decorators[0][0]].lstrip()):
+                    decorators = []
+                decorators.append((row, found[1]))
+                continue
+            head = _HEAD.match(line)
+            if head is None:
+                continue
+            while around and around[-1][0] >= indent:
+                around.pop()
+            kind = "class" if head["kind"] == "class" else "function"
+            if kind == "function":
+                maker = next((name for _, chain in decorators if (name := self._maker_by_text(chain))), None)
+                if maker:
+                    yield self._textual(region, lines, decorators[0][0], row, head, maker, around)
+            around.append((indent, kind, head["name"]))
+            decorators = []
+
+    def _maker_by_text(self, chain: str) -> str | None:
+        try:
+            node = ast.parse(chain, mode="eval").body
+        except (SyntaxError, ValueError):
+            return None
+        found = self._maker(node, ())
+        return found[0] if found else None
+
+    def _textual(
+        self,
+        region: Broken,
+        lines: Sequence[str],
+        first: int,
+        row: int,
+        head: re.Match[str],
+        maker: str,
+        around: Sequence[tuple[int, str, str]],
+    ) -> KernelSite:
+        line = lines[row]
+        indent = len(line) - len(line.lstrip())
+        end = row
+        for index in range(row + 1, len(lines)):
+            text = lines[index]
+            if text.strip() and not text.lstrip().startswith("#"):
+                if len(text) - len(text.lstrip()) <= indent and text.lstrip()[:1] not in ")]}":
+                    break
+                end = index
+        offset = region.offset
+        start = byte_column(lines[first], len(lines[first]) - len(lines[first].lstrip()))
+        span = Span(first + 1 + offset, start, end + 1 + offset, len(lines[end].rstrip().encode()))
+        column = byte_column(line, head.start("name"))
+        name_at = Span(row + 1 + offset, column, row + 1 + offset, column + len(head["name"].encode()))
+        scope = tuple((kind, name) for _, kind, name in around)
+        qualname = _join(scope, head["name"])
+        comments = self._comments(first + 1 + offset, row + 1 + offset)
+        return KernelSite(
+            self.file.path, qualname, None, span, name_at, None, maker, (), True, scope, comments, qualname
+        )  # fmt: skip
+
+
+_DECORATOR = re.compile(r"[ \t\f]*@[ \t]*([^\W\d]\w*(?:[ \t]*\.[ \t]*[^\W\d]\w*)*)")
+_HEAD = re.compile(r"[ \t\f]*(?:async[ \t]+)?(?P<kind>def|class)[ \t]+(?P<name>[^\W\d]\w*)")
+
+
+@functools.lru_cache(maxsize=256)
+def _located(text: str, offset: int) -> ast.Module:
+    return located(text, offset)
+
+
+def walk_path(node: ast.AST, path: Path) -> list[ast.AST]:
+    """The node and those along a path from it."""
+    nodes = [node]
+    for field, index in path:
+        nodes.append(getattr(nodes[-1], field)[index])
+    return nodes
+
+
+def full_span(node: ast.AST) -> Span:
+    """A definition with its decorators, from the `@`'s line on."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    line = min([node.lineno, *(decorator.lineno for decorator in decorators)])  # type: ignore[attr-defined]
+    return Span(line, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+
+
+_NAME = re.compile(r"\s*(?:async\b\s*)?(?:def|class)\b[ \t\f]*(?:\\\n[ \t\f]*)*", re.DOTALL)
+
+
+def name_span(file: PythonFile, node: Function | ast.ClassDef) -> Span:
+    """The name in a definition's first line."""
+    row = node.lineno - 1
+    prefix = file.lines[row].encode()[: node.col_offset].decode("utf-8", "replace")
+    line = file.lines[row][len(prefix) :]
+    extra = 0
+    while line.endswith("\\") and row + extra + 1 < len(file.lines):
+        extra += 1
+        line += "\n" + file.lines[row + extra]
+    found = _NAME.match(line)
+    word = re.compile(r"\w+").match(line, found.end() if found else 0)
+    if word is None:
+        return Span(node.lineno, node.col_offset, node.lineno, node.col_offset)
+    before = line[: word.start()]
+    lines_down = before.count("\n")
+    column = len(before.rpartition("\n")[2].encode()) + (node.col_offset if not lines_down else 0)
+    line_number = node.lineno + lines_down
+    return Span(line_number, column, line_number, column + len(word[0].encode()))
+
+
+def _qualname(nodes: Sequence[ast.AST], name: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    scope = tuple(
+        ("class" if isinstance(node, ast.ClassDef) else "function", node.name)
+        for node in nodes
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef))
+    )
+    return _join(scope, name), scope
+
+
+def _join(scope: Sequence[tuple[str, str]], name: str) -> str:
+    return "".join(f"{outer}." if kind == "class" else f"{outer}.<locals>." for kind, outer in scope) + name
+
+
+def _parameters(node: Function) -> Iterator[Parameter]:
+    arguments = node.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults: list[ast.expr | None] = [*[None] * (len(positional) - len(arguments.defaults)), *arguments.defaults]
+    by_argument = dict(zip(positional, defaults, strict=True))
+    by_argument.update(zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True))
+    for argument in parameters(arguments):
+        if argument in arguments.posonlyargs:
+            kind = "positional"
+        elif argument in arguments.args:
+            kind = "normal"
+        elif argument in arguments.kwonlyargs:
+            kind = "keyword"
+        else:
+            kind = "vararg" if argument is arguments.vararg else "kwarg"
+        end = argument.col_offset + len(argument.arg.encode())
+        span = Span(argument.lineno, argument.col_offset, argument.lineno, end)
+        yield Parameter(argument.arg, span, kind, argument.annotation, by_argument.get(argument))
+
+
+def _nested_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements of one scope, those in compound statements included."""
+    for node in body:
+        yield node
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            continue
+        for field in _FIELDS:
+            for inner in getattr(node, field, ()):
+                if isinstance(inner, ast.stmt):
+                    yield from _nested_statements([inner])
+                else:
+                    yield from _nested_statements(getattr(inner, "body", ()))
+
+
+def _candidates(root: ast.stmt) -> Iterator[_Candidate]:
+    """Statements in a statement that may make a kernel, whatever its decorators turn out to mean."""
+    stack: list[tuple[ast.AST, Path]] = [(root, ())]
+    while stack:
+        node, path = stack.pop()
+        if isinstance(node, _FUNCTIONS) and node.decorator_list:
+            # The one closest to the function first: what stands above it is given the kernel, not the function.
+            yield _Candidate(path, node.name, tuple(reversed(range(len(node.decorator_list)))))
+        elif isinstance(node, ast.Assign):
+            if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and _may_wrap(node.value):
+                yield _Candidate(path, node.targets[0].id, ())
+            continue
+        elif isinstance(node, ast.Return):
+            if node.value is not None and _may_wrap(node.value):
+                yield _Candidate(path, None, ())
+            continue
+        for field in reversed(_FIELDS):
+            children = getattr(node, field, None)
+            if isinstance(children, list):
+                for index in range(len(children) - 1, -1, -1):
+                    stack.append((children[index], (*path, (field, index))))
+
+
+def _may_wrap(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and len(value.args) >= 1 and isinstance(value.args[0], ast.Name)

@@ -1,9 +1,9 @@
 """Python text to top-level statements, whatever the text.
 
-A file is cut into *chunks* at lines that start a top-level statement, and each chunk is parsed by itself and cached by its text. So a
-keystroke parses the statement it is in, and a statement that doesn't parse leaves its neighbours alive. Syntax trees count
-lines from the start of their chunk (`Placed.offset` leads back to the file), and are dropped when they haven't been used for a while: what
-is known of a statement is small, its tree isn't.
+A file is cut into *chunks* at lines that start a top-level statement, and each chunk is parsed by itself and cached
+by its text. So a keystroke parses the statement it is in, and a statement that doesn't parse leaves its neighbours
+alive. Syntax trees count lines from the start of their chunk (`Placed.offset` leads back to the file), and are
+dropped when they haven't been used for a while: what is known of a statement is small, its tree isn't.
 """
 
 from __future__ import annotations
@@ -254,8 +254,8 @@ def _chunks(text: str) -> list[tuple[int, Chunk]]:
         line += text.count("\n", begin, end)
         index += 1
     if not sound and ("\f" in text or sys.version_info >= (3, 12)):
-        # Broken, or cut at the wrong places: a form feed makes an indented line start at column 0, and from 3.12 on f-strings nest
-        # the quotes that they are in. The parser has the last word.
+        # Broken, or cut at the wrong places: a form feed makes an indented line start at column 0, and from 3.12 on
+        # f-strings nest the quotes that they are in. The parser has the last word.
         whole = _chunk(text)
         if whole.error is None:
             return [(0, whole)]
@@ -289,7 +289,8 @@ def _pieces(text: str) -> list[tuple[int, int]]:
 
 
 def _logical_end(text: str, begin: int) -> int:
-    """Where the statement that begins at `begin` ends by its brackets and strings: the start of a line, or the end of the text.
+    """Where the statement that begins at `begin` ends by its brackets and strings: the start of a line, or the end of
+    the text.
 
     Of a bracket or string that is left open: `begin` itself.
     """

@@ -12,8 +12,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def clean(text: str) -> str:
     """`text` as `ast.parse` accepts it, every character still at its line and UTF-8 byte column.
 
-    Lines end as LSP and Python have it: `\\n`, `\\r\\n`, `\\r`. A byte-order mark becomes form feeds, which Python skips at the start
-    of a line; what can't be encoded or is refused everywhere becomes another character of the same number of bytes.
+    Lines end as LSP and Python have it: `\\n`, `\\r\\n`, `\\r`. A byte-order mark becomes form feeds, which Python
+    skips at the start of a line; what can't be encoded or is refused everywhere becomes another character of the same
+    number of bytes.
     """
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
