@@ -15,6 +15,9 @@ class Format(msgspec.Struct, frozen=True):
     comment: str = "//"
 
 
+TOKEN_TYPES = ("comment", "label", "function", "type", "variable", "number", "string", "keyword")
+"""The legend of semantic tokens in documents: a token's type is an index into it."""
+
 FORMATS = {
     Stage.TYPES: Format("Types", "types", "tile-types"),
     Stage.HIR: Format("HIR", "hir", "tile-hir"),

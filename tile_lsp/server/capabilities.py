@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tile_lsp.ide.stages import FORMATS
+from tile_lsp.ide.stages import FORMATS, TOKEN_TYPES
 
 from .client import Client
 from .lsp import types
@@ -42,6 +42,11 @@ def capabilities(client: Client) -> types.ServerCapabilities:
         implementation_provider=True,
         references_provider=True,
         document_highlight_provider=True,
+        document_symbol_provider=True,
+        folding_range_provider=True,
+        semantic_tokens_provider=types.SemanticTokensOptions(
+            legend=types.SemanticTokensLegend(token_types=list(TOKEN_TYPES), token_modifiers=[]), full=True, range=True
+        ),
         workspace=types.WorkspaceOptions(
             workspace_folders=types.WorkspaceFoldersServerCapabilities(supported=True, change_notifications=True),
             text_document_content=types.TextDocumentContentOptions(schemes=[SCHEME]) if client.content else None,

@@ -205,10 +205,10 @@ class TileProtocol(LanguageServerProtocol):
     def load(self) -> None:
         """Register the handlers; they take time to import, and `initialize` is answered without them."""
         if not self._loaded:
-            self._loaded = True
             from .handlers import register_all
 
             register_all(self._server)
+            self._loaded = True
 
     # -- the life of a connection ------------------------------------------------------------------------------------
 

@@ -90,6 +90,7 @@ class TileServer(LanguageServer):
 
     @cached_property
     def documents(self) -> Documents:
+        from .documents import Documents
 
         return Documents(self)
 

@@ -19,6 +19,7 @@ def register_all(server: TileServer) -> None:
         inlay_hint,
         lifecycle,
         navigation,
+        outline,
         refresh,
         tile,
         workspace,
@@ -35,6 +36,7 @@ def register_all(server: TileServer) -> None:
         commands,
         diagnostics,
         navigation,
+        outline,
         refresh,
         tile,
     ):
