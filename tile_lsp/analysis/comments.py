@@ -86,6 +86,11 @@ def read_comments(lines: Iterable[tuple[str, Span]]) -> tuple[JobComment, ...]:
     return tuple(found)
 
 
+def write_comment(items: Iterable[tuple[str, str]], leader: str = "#") -> str:
+    """The comment that `read_comments` reads these names and values from; values without blanks outside brackets."""
+    return f"{leader} tile-lsp: " + " ".join(f"{name}={value}" for name, value in items)
+
+
 def byte_span(text: str, span: Span, start: int, end: int) -> Span:
     """The span of characters `start` to `end` of `text`, a text of one line that stands at `span`."""
     begin = span.column + len(text[:start].encode("utf-8", "surrogatepass"))

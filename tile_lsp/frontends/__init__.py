@@ -1,1 +1,9 @@
-"""One package a kernel language."""
+"""One package a kernel language. A new one is named here, and nowhere else."""
+
+from __future__ import annotations
+
+from .base import FrontEnd
+from .cutile import CuTile
+
+FRONTENDS: tuple[FrontEnd, ...] = (CuTile(),)
+"""In the order in which a file's kernels are looked for."""

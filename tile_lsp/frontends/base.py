@@ -15,7 +15,7 @@ from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.python import KernelSite, Workspace
 from tile_lsp.model.job import Argument, Config, Scalar
 from tile_lsp.model.location import Span
-from tile_lsp.model.outcome import Artifact, Severity
+from tile_lsp.model.outcome import Artifact, Fault, Severity
 from tile_lsp.model.settings import Settings
 from tile_lsp.model.stage import Stage
 
@@ -86,8 +86,8 @@ class FrontEnd(Protocol):
         """Exactly those fields of the config that the worker's `codegen` reads to make the blobs it returns."""
         ...
 
-    def tool_for(self, blob: str, config: Config, generated: Mapping[str, Scalar]) -> ToolRun | None:
-        """The tool run that makes `blob`, or None where the worker's `codegen` makes it.
+    def tool_for(self, blob: str, config: Config, generated: Mapping[str, Scalar]) -> ToolRun | Fault | None:
+        """The tool run that makes `blob`, None where the worker's `codegen` makes it, or why this toolchain can't.
 
         `generated` are the plain values that codegen returned beside its blobs (`opt_level`).
         """

@@ -1,0 +1,49 @@
+"""cuTile Python (`cuda.tile`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tile_lsp.analysis.comments import JobComment
+from tile_lsp.analysis.python import KernelSite, Workspace
+from tile_lsp.frontends.base import JobSpec, Problem, ToolRun
+from tile_lsp.model.job import Config, Scalar
+from tile_lsp.model.outcome import Artifact, Fault
+from tile_lsp.model.settings import Settings
+from tile_lsp.model.stage import Stage
+
+from . import artifacts, hints, jobs, recipe, versions
+
+__all__ = ["CuTile"]
+
+
+class CuTile:
+    """The front end; satisfies `frontends.base.FrontEnd`. Holds no state."""
+
+    name = "cutile"
+    kernel_decorators = frozenset({"cuda.tile.kernel"})
+    stages = recipe.STAGES
+    targets = tuple(versions.TARGETS)
+
+    def check_config(self, config: Config) -> str | None:
+        return hints.check_config(config)
+
+    def inference_fields(self, config: Config) -> Mapping[str, Scalar]:
+        return recipe.inference_fields(config)
+
+    def codegen_fields(self, config: Config) -> Mapping[str, Scalar]:
+        return recipe.codegen_fields(config)
+
+    def tool_for(self, blob: str, config: Config, generated: Mapping[str, Scalar]) -> ToolRun | Fault | None:
+        return recipe.tool_for(blob, config, generated)
+
+    def blobs_for(self, stage: Stage) -> tuple[str, ...]:
+        return recipe.blobs_for(stage)
+
+    def read(self, stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
+        return artifacts.read(stage, blobs)
+
+    def job_specs(
+        self, kernel: KernelSite, workspace: Workspace, comments: Sequence[JobComment], settings: Settings
+    ) -> tuple[tuple[JobSpec, ...], tuple[Problem, ...]]:
+        return jobs.job_specs(kernel, workspace, comments, settings)

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 
 from tile_lsp.frontends.base import ToolRun
 from tile_lsp.model.job import Config, Scalar
+from tile_lsp.model.outcome import Fault, FaultKind
 from tile_lsp.model.stage import Stage
 
 from . import versions
@@ -69,18 +70,25 @@ def codegen_fields(config: Config) -> Mapping[str, Scalar]:
     return fields
 
 
-def tool_for(blob: str, config: Config, generated: Mapping[str, Scalar]) -> ToolRun | None:
-    """The run that makes a blob; None where the worker makes it.
+def tool_for(blob: str, config: Config, generated: Mapping[str, Scalar]) -> ToolRun | Fault | None:
+    """The run that makes a blob; None where the worker makes it; a fault where this version of the tools can't.
 
-    `generated`: `opt_level` (and `opt_level.sm_100` … for by-target options) of the kernel itself, `preview` (features to
-    enable, separated by commas), `tileiras` (version). Raises `ValueError` for a config without a target.
+    `generated`: `opt_level` (and `opt_level.sm_100` … for by-target options) of the kernel itself, `preview`
+    (features to enable, separated by commas), `tileiras` (version).
     """
+    tileiras = versions.parse(generated.get("tileiras")) or versions.NEWEST
     if blob == "tileir":
+        if message := versions.check_disassembler(tileiras):
+            return _environment(message, versions.install(versions.DISASSEMBLER))
         return ToolRun("tileirdisasm", ("-g", "{bytecode}"), ("bytecode",), ("stdout",))
     if blob not in ("cubin", "remarks"):
         return None
     if config.target is None:
-        raise ValueError("a target is needed to assemble, such as sm_90")
+        return _environment("a target is needed to assemble", "add target=sm_90 to the job")
+    if message := versions.check_target(config.target, tileiras):
+        return _environment(message, None)
+    if blob == "remarks" and (message := versions.check_remarks(tileiras)):
+        return _environment(message, versions.install(versions.REMARKS))
     arguments = ["{bytecode}", "-o", "{cubin}", "--gpu-name", config.target, f"-O{_opt_level(config, generated)}"]
     preview = generated.get("preview")
     if isinstance(preview, str):
@@ -88,10 +96,14 @@ def tool_for(blob: str, config: Config, generated: Mapping[str, Scalar]) -> Tool
     # cuTile always asks for line information: what runs is what is shown.
     arguments.append("--lineinfo")
     outputs = ["cubin"]
-    if (versions.parse(generated.get("tileiras")) or versions.NEWEST) >= versions.REMARKS:
+    if tileiras >= versions.REMARKS:
         arguments += ["--remark-format=yaml", "--remarks=all", "--remarks-output-file={remarks}"]
         outputs.append("remarks")
     return ToolRun("tileiras", tuple(arguments), ("bytecode",), tuple(outputs))
+
+
+def _environment(message: str, mend: str | None) -> Fault:
+    return Fault(FaultKind.ENVIRONMENT, message, help=mend, code="tool-version")
 
 
 def _opt_level(config: Config, generated: Mapping[str, Scalar]) -> int:

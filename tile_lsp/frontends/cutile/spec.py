@@ -2,7 +2,7 @@
 
     f16[4096,?:16]/strides=(4096,1)    list[f16[?,?]]    (f32,i32)    i32    128    dtype:f16    =TILE * 2
 
-`parse` reads what people write, `str()` of the result is the canonical text: no blanks, short dtype names, defaults left
+`parse` reads what people write, `str()` of the result is the canonical text: one word, short dtype names, defaults left
 out. Canonical texts are what jobs hold and what the worker reads, so two spellings of one argument give one job.
 """
 
@@ -109,7 +109,8 @@ class ExpressionSpec(msgspec.Struct, frozen=True):
     source: str
 
     def __str__(self) -> str:
-        return f"={self.source}"
+        # In brackets where there are blanks, so that every spec is one word of a comment.
+        return f"=({self.source})" if " " in self.source else f"={self.source}"
 
 
 Spec = ArraySpec | ListSpec | TupleSpec | ScalarSpec | ConstantSpec | DtypeSpec | ExpressionSpec

@@ -46,24 +46,21 @@ def check_target(target: str, tileiras: tuple[int, int] | None = None) -> str | 
     if first is None:
         return _unknown_target(target)
     if tileiras is not None and tileiras < first:
-        return f"{target} needs tileiras {_dotted(first)} or newer, this is {_dotted(tileiras)}; {install(first)}"
+        return f"{target} needs tileiras {_dotted(first)} or newer, this is {_dotted(tileiras)}"
     return None
 
 
 def check_disassembler(tileiras: tuple[int, int]) -> str | None:
     """A message if Tile IR text can't be had."""
     if tileiras < DISASSEMBLER:
-        return (
-            f"Tile IR text comes from tileirdisasm, which ships with tileiras {_dotted(DISASSEMBLER)} and newer, "
-            f"this is {_dotted(tileiras)}; {install(DISASSEMBLER)}"
-        )
+        return f"Tile IR text needs tileirdisasm, of {_dotted(DISASSEMBLER)} or newer; this is {_dotted(tileiras)}"
     return None
 
 
 def check_remarks(tileiras: tuple[int, int]) -> str | None:
     """A message if remarks can't be had."""
     if tileiras < REMARKS:
-        return f"tileiras writes remarks from {_dotted(REMARKS)} on, this is {_dotted(tileiras)}; {install(REMARKS)}"
+        return f"tileiras writes remarks from {_dotted(REMARKS)} on, this is {_dotted(tileiras)}"
     return None
 
 

@@ -1,0 +1,118 @@
+"""From a kernel in the text to its job specs: every source in its order, and assumptions for what is left."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from tile_lsp.analysis.comments import JobComment
+from tile_lsp.analysis.python import KernelSite, Workspace
+from tile_lsp.frontends.base import JobSpec, Origin, Problem
+from tile_lsp.model.job import Argument
+from tile_lsp.model.settings import Settings
+
+from .annotations import Annotation, read_annotation
+from .assume import Assumed, Parameter, alternatives, assume
+from .launches import Launched, read_launches
+from .names import Names, statements
+from .signature import Expected, Given, configs, read_comment, read_settings
+from .spec import Spec, constant
+from .usage import Usage, read_usage
+
+
+def job_specs(
+    kernel: KernelSite, workspace: Workspace, comments: Sequence[JobComment], settings: Settings
+) -> tuple[tuple[JobSpec, ...], tuple[Problem, ...]]:
+    """One spec for each comment, or one where there is none; problems of comments and settings."""
+    names = Names(workspace)
+    path = kernel.path
+    annotations = {p.name: read_annotation(p.annotation, path, names) for p in kernel.parameters}
+    constants = [name for name, annotation in annotations.items() if annotation.kind == "constant"]
+    usage = Usage()
+    if isinstance(kernel.node, ast.FunctionDef):
+        usage = read_usage(kernel.node, path, names, constants)
+    expected = [Expected(p.name, annotations[p.name], _used_as_array(usage, p.name)) for p in kernel.parameters]
+    from_settings, problems = read_settings(settings.for_kernel(kernel.qualname, path), expected, kernel.name_span)
+    launched = read_launches(kernel, names)
+    captured = _captured(kernel, names)
+    found = list(problems)
+    given: list[tuple[JobComment | None, Given]] = []
+    for comment in comments:
+        one, wrong = read_comment(comment, expected, captured)
+        found.extend(wrong)
+        given.append((comment, one))
+    specs = [
+        _spec(kernel, comment, (one, from_settings), annotations, launched, usage, names)
+        for comment, one in given or [(None, Given())]
+    ]
+    return tuple(specs), tuple(found)
+
+
+def _spec(
+    kernel: KernelSite,
+    comment: JobComment | None,
+    sources: tuple[Given, Given],
+    annotations: dict[str, Annotation],
+    launched: dict[str, Launched],
+    usage: Usage,
+    names: Names,
+) -> JobSpec:
+    parameters = []
+    for site in kernel.parameters:
+        name, annotation = site.name, annotations[site.name]
+        default = _default(site.default, kernel.path, names)
+        parameter = Parameter(name, annotation, default=default)
+        launch = launched.get(name)
+        if name in sources[0].arguments:
+            kind = "command line" if name in sources[0].command_line else "comment"
+            parameter = Parameter(name, annotation, sources[0].arguments[name], Origin(kind))
+        elif name in sources[1].arguments:
+            parameter = Parameter(name, annotation, sources[1].arguments[name], Origin("settings"))
+        elif launch is not None:
+            parameter = launch.parameter(name, annotation, default)
+        parameters.append(parameter)
+    first = assume(parameters, usage)
+    others = alternatives(parameters, usage)
+    return JobSpec(
+        _arguments(kernel, first),
+        tuple(assumed.origin for assumed in first),
+        configs(sources),
+        comment,
+        tuple(_arguments(kernel, other) for other in others),
+    )
+
+
+def _arguments(kernel: KernelSite, assumed: Sequence[Assumed]) -> tuple[Argument, ...]:
+    return tuple(Argument(p.name, str(one.spec)) for p, one in zip(kernel.parameters, assumed, strict=True))
+
+
+def _used_as_array(usage: Usage, name: str) -> str | None:
+    use = next((use for slot, use in usage.uses.items() if slot.name == name and not slot.path), None)
+    return (use.rank_why or use.array) if use is not None else None
+
+
+def _default(node: ast.expr | None, path: str, names: Names) -> Spec | None:
+    if node is None:
+        return None
+    if isinstance(node, ast.Constant):
+        return constant(node.value)
+    known = names.constant(node, path)
+    return constant(known.value) if known is not None else None
+
+
+def _captured(kernel: KernelSite, names: Names) -> frozenset[str]:
+    """Parameters of the functions that the kernel is defined in: a comment may bind them."""
+    tree = names.tree(kernel.path)
+    body: list[ast.stmt] = list(tree.body) if tree is not None else []
+    found: set[str] = set()
+    for kind, name in kernel.scope:
+        node = next(
+            (n for n in statements(body) if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n.name == name), None
+        )
+        if node is None:
+            break
+        if kind == "function" and isinstance(node, ast.FunctionDef):
+            arguments = node.args
+            found.update(a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
+        body = node.body
+    return frozenset(found)
