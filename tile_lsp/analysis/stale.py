@@ -62,3 +62,16 @@ class StalePositions:
             if today == line:
                 return self._good.places_at(path, good, column)
         return ()
+
+
+class NoPositions:
+    """Of a kernel that could never be read."""
+
+    def resolve(self, place: Place) -> SourceRange | None:
+        return None
+
+    def chain(self, chain: Chain) -> tuple[SourceRange, ...]:
+        return ()
+
+    def places_at(self, path: str, line: int, column: int | None = None) -> tuple[Place, ...]:
+        return ()

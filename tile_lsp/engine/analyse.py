@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from tile_lsp.analysis.comments import JobComment, read_comments
 from tile_lsp.analysis.python import ClosureResult, KernelSite, Workspace, build_closure, find_kernels
 from tile_lsp.analysis.snapshot import ProblemView
-from tile_lsp.analysis.text import split_lines
 from tile_lsp.frontends.base import FrontEnd, JobSpec, Problem
 from tile_lsp.model.location import Span
 from tile_lsp.model.outcome import Severity
 from tile_lsp.model.settings import Settings
 
+_LINE_END = re.compile("\r\n|\r|\n")
 _NOWHERE = Span(0, 0, 0, 0)
 """The span of a comment that stands in no file."""
 
@@ -68,7 +69,7 @@ def analyse(
         problems += [ProblemView(p.message, p.span, p.severity, p.code) for p in kernel.problems]
     results = [kernel.result for kernel in kernels if kernel.result is not None]
     files = frozenset({path}).union(*(result.files | result.missing for result in results))
-    return FileAnalysis(path, text, split_lines(text), kernels, tuple(problems), files)
+    return FileAnalysis(path, text, tuple(_LINE_END.split(text)), kernels, tuple(problems), files)
 
 
 def _analyse_kernel(

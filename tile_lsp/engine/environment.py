@@ -38,10 +38,10 @@ def frontend_fault(environment: Environment, frontend: str) -> Fault | None:
 
 
 def missing_tool(environment: Environment, tool: str) -> Fault:
-    package = {"tileirdisasm": "nvidia-cuda-tileiras"}.get(tool, f"nvidia-cuda-{tool}")
-    return Fault(
-        FaultKind.ENVIRONMENT,
-        f"{tool} is not installed for {environment.executable}.",
-        help=f"{environment.executable} -m pip install {package}",
-        code="tool",
+    report = environment.reports.get(tool)
+    message = (
+        report.error
+        if report is not None and report.error
+        else f"{tool} is not installed for {environment.executable}."
     )
+    return Fault(FaultKind.ENVIRONMENT, message, help=report.help if report is not None else None, code="tool")

@@ -294,7 +294,7 @@ def cache_directory(settings: Settings) -> Path | None:
 
 
 def _limits(settings: Settings) -> Limits:
-    return Limits(inference=settings.timeouts.inference, memory=settings.memory)
+    return Limits(inference=settings.timeouts.inference, codegen=settings.timeouts.tool, memory=settings.memory)
 
 
 def _no_such_kernel(path: str, kernel: str, known: list[str]) -> Fault:

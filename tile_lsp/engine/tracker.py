@@ -17,7 +17,7 @@ from typing import NamedTuple
 from tile_lsp.analysis.positions import Positions
 from tile_lsp.analysis.python import Blocked, KernelSite
 from tile_lsp.analysis.snapshot import JobView, KernelView, State
-from tile_lsp.analysis.stale import StalePositions
+from tile_lsp.analysis.stale import NoPositions, StalePositions
 from tile_lsp.model.closure import Closure
 from tile_lsp.model.job import Job
 from tile_lsp.model.outcome import Artifact, Fault, FaultKind, Inference
@@ -333,7 +333,7 @@ class KernelTracker:
         result = self._analysis.result
         inference = self._active_inference
         faults: tuple[Fault, ...] = (self._plan.fault,) if self._plan.fault is not None else ()
-        positions: Positions | StalePositions | None = self._good.positions if self._good else None
+        positions: Positions | StalePositions | NoPositions = self._good.positions if self._good else NoPositions()
         if not self._readable:
             blocked = self._blocked
             state = State.STALE if blocked is None or blocked.syntax else State.BLOCKED
@@ -359,7 +359,7 @@ class KernelTracker:
             name_span=site.name_span,
             parameters=tuple((parameter.name, parameter.span) for parameter in site.parameters),
             state=state,
-            positions=positions if positions is not None else Positions.none(),
+            positions=positions,
             jobs=tuple(self._job_view(planned) for planned in self._plan.jobs),
             active=self._active_index,
             inference=inference,
