@@ -62,7 +62,10 @@ if __name__ == "__main__":
     stream = torch.cuda.current_stream()
     blocks = ct.cdiv(M, tm) * ct.cdiv(N, tn)
     multiprocessors = torch.cuda.get_device_properties(0).multi_processor_count
-    for kernel, grid in ((matmul, blocks), (matmul_persistent, min(blocks, multiprocessors))):
+    for name, kernel, grid in (
+        ("matmul", matmul, blocks),
+        ("matmul_persistent", matmul_persistent, min(blocks, multiprocessors)),
+    ):
         ct.launch(stream, (grid,), kernel, (A, B, C, tm, tn, tk))
         torch.testing.assert_close(C, A.float() @ B.float(), atol=0.5, rtol=1e-2)
-        print(f"{kernel.__name__} agrees with torch")
+        print(f"{name} agrees with torch")

@@ -45,12 +45,12 @@ def softmax_online(x, y, width: ct.Constant[int]):
 if __name__ == "__main__":
     import torch
 
-    for kernel, dtype, rows, columns, width in (
-        (softmax, torch.float16, 8192, 1000, 1024),
-        (softmax_online, torch.bfloat16, 1024, 151_936, 2048),
+    for name, kernel, dtype, rows, columns, width in (
+        ("softmax", softmax, torch.float16, 8192, 1000, 1024),
+        ("softmax_online", softmax_online, torch.bfloat16, 1024, 151_936, 2048),
     ):
         x = torch.randn(rows, columns, dtype=dtype, device="cuda")
         y = torch.empty_like(x)
         ct.launch(torch.cuda.current_stream(), (rows,), kernel, (x, y, width))
         torch.testing.assert_close(y, torch.softmax(x, dim=1))
-        print(f"{kernel.__name__} agrees with torch")
+        print(f"{name} agrees with torch")
