@@ -1,7 +1,7 @@
 """PTX text out of a cubin, with the source of each line.
 
-The assembler keeps the PTX with its `.loc` lines blanked, so that columns are found the long way round: SASS made from a
-PTX line has a source chain, and PTX lines with no blank between them had one `.loc`.
+The assembler keeps the PTX with its `.loc` lines blanked, so that columns are found the long way round: SASS made from
+a PTX line has a source chain, and PTX lines with no blank between them had one `.loc`.
 """
 
 from __future__ import annotations

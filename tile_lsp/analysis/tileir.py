@@ -90,7 +90,7 @@ def chain_of(frames: tuple[linetable.Frame, ...]) -> Chain:
 
 
 def _spread_over_regions(lines: list[str], chains: list[Chain]) -> None:
-    """An operation with regions has its location after its last brace: give it to its first line and those between too."""
+    """An operation with regions has its location after its last brace: its first line and those between get it too."""
     opened: list[int] = []
     open_rows: list[list[int]] = []
     for index, line in enumerate(lines):
