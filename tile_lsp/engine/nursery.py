@@ -1,7 +1,7 @@
 """The warm process of one interpreter, the workers that it forks, and the sockets and pipes to them.
 
-Where the interpreter can't fork safely, each worker is a process started from scratch; one is always kept ready. Both look the same
-from outside.
+Where the interpreter can't fork safely, each worker is a process started from scratch; one is always kept ready. Both
+look the same from outside.
 """
 
 from __future__ import annotations
@@ -139,9 +139,17 @@ class _Output:
         self._chunks: deque[bytes] = deque()
         self._size = 0
         self.total = 0
+        self._printed: asyncio.Future[None] | None = None
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(fd, self._read)
         self._open = True
+
+    def printed(self) -> asyncio.Future[None]:
+        """Done when the process next prints something, or can't any more."""
+        self._printed = self._loop.create_future()
+        if not self._open:
+            self._printed.set_result(None)
+        return self._printed
 
     def text(self) -> str:
         while self._open and self._read():
@@ -153,6 +161,11 @@ class _Output:
             self._open = False
             self._loop.remove_reader(self._fd)
             os.close(self._fd)
+            self._notify()
+
+    def _notify(self) -> None:
+        if self._printed is not None and not self._printed.done():
+            self._printed.set_result(None)
 
     def _read(self) -> bool:
         """True if there was something."""
@@ -165,6 +178,7 @@ class _Output:
         if not data:
             self.close()
             return False
+        self._notify()
         self._chunks.append(data)
         self._size += len(data)
         self.total += len(data)
@@ -260,13 +274,13 @@ class Worker:
         """Have it print its Python frames, as it does on this signal."""
         if self._pid is None or self.ending.done():
             return
-        before = self._output.total
+        self._output.text()
+        printed = self._output.printed()
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._pid, signal.SIGUSR2)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LAST_WORDS):
-                while self._output.total == before:
-                    await asyncio.sleep(0.01)
+                await printed
 
     async def _what_happened(self) -> Lost:
         with contextlib.suppress(TimeoutError):
@@ -297,8 +311,8 @@ class _Breeder(Protocol):
     @property
     def alive(self) -> bool: ...
 
-    async def make(self) -> Worker:
-        """Raises `StartFailed`."""
+    async def make(self, *, spare: bool = False) -> Worker:
+        """`spare`: it isn't needed yet, and may take its time. Raises `StartFailed`."""
         ...
 
     async def close(self) -> None: ...
@@ -327,7 +341,7 @@ class Nursery:
     def prepare(self) -> None:
         """Begin to make the next worker."""
         if self._spare is None and self.alive:
-            self._spare = asyncio.ensure_future(self._breeder.make())
+            self._spare = asyncio.ensure_future(self._breeder.make(spare=True))
             self._spare.add_done_callback(lambda task: task.cancelled() or task.exception())
 
     async def worker(self) -> Worker:
@@ -478,7 +492,7 @@ def _hello(line: bytes, python: str, words: str) -> Environment:
         raise StartFailed(
             Fault(
                 FaultKind.ENVIRONMENT,
-                f"tile-lsp's worker speaks protocol {environment.protocol}, and its server {_PROTOCOL}: reinstall tile-lsp",
+                f"tile-lsp's worker speaks protocol {environment.protocol}, its server {_PROTOCOL}: reinstall tile-lsp",
                 code="protocol",
             )
         )
@@ -522,7 +536,7 @@ class _Zygote:
             raise
         return zygote
 
-    async def make(self) -> Worker:
+    async def make(self, *, spare: bool = False) -> Worker:
         ours, theirs = socket.socketpair()
         reading, writing = os.pipe()
         worker = Worker(self._limits, reading)
@@ -531,8 +545,8 @@ class _Zygote:
             self._number += 1
             number = self._number
             self._unborn[number] = worker
-            message = msgspec.json.encode({"op": "fork", "id": number, "memory": self._limits.memory}) + b"\n"
-            await self._send(message, [theirs.fileno(), writing])
+            request = {"op": "fork", "id": number, "memory": self._limits.memory, "touch": spare}
+            await self._send(msgspec.json.encode(request) + b"\n", [theirs.fileno(), writing])
         except OSError as error:
             worker.ended(Ending(with_parent=True))
             raise StartFailed(_forker_gone()) from error
@@ -622,7 +636,7 @@ class _Spawner:
         self._workers: set[Worker] = set()
         self.alive = True
 
-    async def make(self) -> Worker:
+    async def make(self, *, spare: bool = False) -> Worker:
         started = await _Process.start(self._python, ("--spawned", "--memory", str(self._limits.memory)))
         worker = Worker(self._limits, started.output)
         await worker.connect(started.connection)

@@ -1,7 +1,9 @@
-"""Workers: processes in the user's interpreter that load kernels, type them, and hold their typed IR for code generation.
+"""Workers: processes in the user's interpreter that load kernels, type them, and hold their typed IR for code
+generation.
 
-Per interpreter there is one warm process that forks a worker for each inference (`nursery.py`). A worker that finished an inference
-becomes the *holder* of its IR. Whatever happens to a worker, the caller gets a value: an `Inference` or a `Fault` with its last words.
+Per interpreter there is one warm process that forks a worker for each inference (`nursery.py`). A worker that
+finished an inference becomes the *holder* of its IR. Whatever happens to a worker, the caller gets a value: an
+`Inference` or a `Fault` with its last words.
 """
 
 from __future__ import annotations
@@ -144,7 +146,9 @@ class WorkerPool:
         self._looked.clear()
 
     async def versions(self, python: str, modules: Sequence[str]) -> Mapping[str, str]:
-        """Distribution and version for each top-level import name that isn't Python's own; what isn't installed is left out."""
+        """Distribution and version for each top-level import name that isn't Python's own; what isn't installed is
+        left out.
+        """
         try:
             nursery = await self._nursery(python)
         except StartFailed:
@@ -157,7 +161,9 @@ class WorkerPool:
         return {name: version for name in modules if (version := nursery.versions.get(name)) is not None}
 
     async def parse(self, python: str, source: str, filename: str = "<unsaved>") -> Mapping[str, Any]:
-        """`{"tree": …}` or `{"error": {"message", "line", "column", …}}`, by that interpreter's own grammar (`worker/syntax.py`)."""
+        """`{"tree": …}` or `{"error": {"message", "line", "column", …}}`, by that interpreter's own grammar
+        (`worker/syntax.py`).
+        """
         try:
             nursery = await self._nursery(python)
         except StartFailed as failure:
@@ -364,7 +370,9 @@ def _lost(lost: Lost, request: InferRequest, worker: Worker) -> InferResult:
 
 
 def _dumped(output: str, members: Collection[str]) -> Chain:
-    """The frames of the last traceback that the interpreter printed as it went down, those of the closure, innermost first."""
+    """The frames of the last traceback that the interpreter printed as it went down, those of the closure, innermost
+    first.
+    """
     start = max(output.rfind("(most recent call first)"), 0)
     frames = _DUMPED_FRAME.findall(output, start)
     return tuple(Place(file, int(line)) for file, line in frames if file in members)[:32]

@@ -1,4 +1,6 @@
-"""Start: `<the user's python> <this file> --fd N [--spawned]`. N is an inherited socket that speaks the protocol (`wire.py`)."""
+"""Start: `<the user's python> <this file> --fd N [--spawned]`. N is an inherited socket that speaks the protocol
+(`wire.py`).
+"""
 
 import importlib
 import importlib.util
@@ -16,7 +18,8 @@ def _bootstrap() -> None:
     spec = importlib.util.spec_from_file_location(
         _NAME, os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
     )
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[_NAME] = module
     spec.loader.exec_module(module)
@@ -25,7 +28,7 @@ def _bootstrap() -> None:
 if __name__ == "__main__":
     # This file alone must be readable by older versions.
     if sys.version_info < _OLDEST:
-        sys.exit("tile-lsp needs Python 3.10 or later to run kernels, and this is %d.%d" % sys.version_info[:2])
+        sys.exit("tile-lsp needs Python 3.10 or later to run kernels, and this is " + sys.version.split()[0])
     _bootstrap()
     start = importlib.import_module(f"{_NAME}.start")
     # From here on what is imported is the user's, and their folders are not ours to write to.

@@ -1,4 +1,6 @@
-"""One worker: answers requests until the server closes the socket. The first `infer` makes it the holder of a typed IR."""
+"""One worker: answers requests until the server closes the socket. The first `infer` makes it the holder of a typed
+IR.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,18 @@ def decode(line: bytes) -> Message:
     return json.loads(line)
 
 
-def serve(channel: Channel, standins: StandIns) -> NoReturn:
-    """Never returns: what user code left behind (threads, `atexit` handlers, finalisers) must not run."""
+def serve(channel: Channel, standins: StandIns, *, touch: bool) -> NoReturn:
+    """Never returns: what user code left behind (threads, `atexit` handlers, finalisers) must not run.
+
+    `touch`: there is time before the first request. Of a forked process's memory each page is copied when it is first
+    written to, which makes a compiler's first run a third slower; a run on a sample has that behind it.
+    """
     worker = _Worker(standins)
     gc.disable()
     try:
+        if touch:
+            for driver in DRIVERS.values():
+                driver.touch()
         while (request := channel.receive()) is not None:
             answer = worker.answer(request)
             confine.flush_output()
@@ -43,7 +52,6 @@ class _Worker:
         self._operations: dict[str, Callable[[Message], Message]] = {
             "infer": self._infer,
             "codegen": self._codegen,
-            "warm": self._warm,
             "versions": lambda request: {"versions": distributions.versions_of(request["modules"])},
             "parse": lambda request: syntax.parse(request["source"], request.get("filename", "<unsaved>")),
         }
@@ -70,8 +78,3 @@ class _Worker:
         if self._held is None:
             return {"faults": {"": [faults.fault(faults.ENVIRONMENT, "this worker holds no typed IR")]}}
         return self._held.codegen(request)
-
-    def _warm(self, request: Message) -> Message:
-        for driver in DRIVERS.values():
-            driver.touch()
-        return {}

@@ -64,7 +64,9 @@ def is_busy() -> bool:
 
 
 def confine(memory: int) -> None:
-    """In a fresh worker process, before any user code. `memory`: bytes of address space beyond what is in use now; 0: unlimited."""
+    """In a fresh worker process, before any user code. `memory`: bytes of address space beyond what is in use now; 0:
+    unlimited.
+    """
     if os.getsid(0) != os.getpid():
         os.setsid()
     die_with_parent()

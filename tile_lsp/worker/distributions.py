@@ -24,7 +24,8 @@ def version_of(distribution: str) -> str | None:
 
 
 def versions_of(modules: Iterable[str]) -> dict[str, str]:
-    """`{"numpy": "numpy 2.1.0"}` for top-level import names. One that no distribution claims is told by its file's time and size;
+    """`{"numpy": "numpy 2.1.0"}` for top-level import names. One that no distribution claims is told by its file's
+    time and size;
     one that isn't there, or belongs to Python itself, is left out."""
     by_module = _by_module()
     versions = {}
@@ -60,7 +61,8 @@ def _stamp(name: str) -> str | None:
 
 
 def survey(names: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Versions of the distributions named (a trailing `*` matches the rest), and the editable ones as {import name: path}.
+    """Versions of the distributions named (a trailing `*` matches the rest), and the editable ones as {import name:
+    path}.
 
     The path is the package's folder, or the module's file.
     """

@@ -40,7 +40,7 @@ class _Limits:
 
 
 def finfo(dtype: object) -> Any:
-    """Limits of a floating-point dtype, as `torch.finfo` and `numpy.finfo` give them. Raises `TypeError` for another."""
+    """Limits of a floating-point dtype, by the names that torch and numpy give them. Raises `TypeError` for another."""
     name = _name(dtype)
     if name == "float8_e4m3fn":
         return _Limits(name, _E4M3FN)

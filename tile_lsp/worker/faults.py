@@ -45,8 +45,8 @@ def fault(
     kind: str,
     message: str,
     chain: list[Place] | None = None,
-    help: str | None = None,
-    code: str | None = None,  # noqa: A002
+    help: str | None = None,  # noqa: A002
+    code: str | None = None,
 ) -> Fault:
     made: Fault = {"kind": kind, "message": message}
     if chain:

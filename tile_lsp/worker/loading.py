@@ -1,4 +1,5 @@
-"""From a closure to a kernel object: only the closure's statements are executed, each under its member's id as its file name.
+"""From a closure to a kernel object: only the closure's statements are executed, each under its member's id as its
+file name.
 
 So every location that a compiler writes is (member, line, column), and `inspect` finds the text through `linecache`.
 """
@@ -56,6 +57,7 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return self
 
     def __exit__(self, *error: object) -> None:
+        sys.meta_path.remove(self)
         for name, module in self._hidden.items():
             if module is not None:
                 sys.modules[name] = module
@@ -140,8 +142,8 @@ def _parent_packages(modules: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str
 class Executed:
     """Which function members ran as plain Python: whatever ran is something that the result depends on.
 
-    From Python 3.12 on the interpreter reports the start of just these functions, at no cost to others. Before, calls are traced while
-    the closure is loaded, and code that the compiler evaluates later counts as having called them all.
+    From Python 3.12 on the interpreter reports the start of just these functions, at no cost to others. Before, calls
+    are traced while the closure is loaded, and code that the compiler evaluates later counts as having called them all.
     """
 
     def __init__(self, functions: frozenset[str]) -> None:
@@ -185,7 +187,9 @@ _TOOL = 4
 
 
 def _monitoring(seen: set[str]) -> Any:
-    """`sys.monitoring`, set to add the file name of a watched function to `seen` when it starts; None where it isn't to be had."""
+    """`sys.monitoring`, set to add the file name of a watched function to `seen` when it starts; None where it isn't
+    to be had.
+    """
     monitoring = getattr(sys, "monitoring", None)
     if monitoring is None or monitoring.get_tool(_TOOL) not in (None, "tile-lsp"):
         return None
@@ -205,8 +209,8 @@ def find_kernel(
 ) -> Any | None:
     """The kernel in what an entry evaluates to: itself, or what other decorators and factories wrapped it in.
 
-    Looks through `__wrapped__`, attributes, closures, containers, partials and bound methods, nearest first. One of the right
-    qualified name wins; else the only one there is.
+    Looks through `__wrapped__`, attributes, closures, containers, partials and bound methods, nearest first. One of
+    the right qualified name wins; else the only one there is.
     """
     kernels: list[Any] = []
     queue: deque[Any] = deque([found])

@@ -1,8 +1,9 @@
 """Stand-ins for array libraries whose dtypes and annotations kernels name.
 
-`import torch` takes seconds, and nearly every file that holds a kernel does it, for the sake of its host code. A closure's modules get a
-light stand-in: dtypes that the compiler knows, classes for annotations, and a *placeholder* for anything else. Using a placeholder (calling
-it, subclassing it, testing it) imports the real library, or says that it is missing. Modules outside the closure always get the real one.
+`import torch` takes seconds, and nearly every file that holds a kernel does it, for the sake of its host code. A
+closure's modules get a light stand-in: dtypes that the compiler knows, classes for annotations, and a *placeholder*
+for anything else. Using a placeholder (calling it, subclassing it, testing it) imports the real library, or says that
+it is missing. Modules outside the closure always get the real one.
 
 The stand-ins are not in `sys.modules`: a closure's modules reach them through an `__import__` of their own.
 """
@@ -55,7 +56,9 @@ class StandIns:
             register(value, name)
 
     def importer(self, whole_module: bool) -> Callable[..., ModuleType]:
-        """An `__import__` for the modules of a closure. `whole_module`: their top level runs too, so a library that is there is used."""
+        """An `__import__` for the modules of a closure. `whole_module`: their top level runs too, so a library that
+        is there is used.
+        """
         tops = {
             top
             for top in _DISTRIBUTIONS
@@ -180,7 +183,9 @@ def _scalar_class(library: str, alias: str, native: str) -> type:
 
 
 class Placeholder:
-    """An attribute of a library that has not been imported. Naming it costs nothing; using it asks for the real thing."""
+    """An attribute of a library that has not been imported. Naming it costs nothing; using it asks for the real
+    thing.
+    """
 
     def __init__(self, path: str, standins: StandIns) -> None:
         self._path = path

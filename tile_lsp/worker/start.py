@@ -13,7 +13,8 @@ from .drivers import DRIVERS
 from .standins import StandIns
 from .wire import Channel
 
-#: Set by the server where it took something out of the environment for the time of the start: it is put back for the user's code.
+#: Set by the server where it took something out of the environment for the time of the start: it is put back for
+# the user's code.
 _SAVED = "TILE_LSP_SAVED_"
 
 
@@ -39,13 +40,13 @@ def main(arguments: list[str]) -> None:
     warm_up()
     if options.spawned:
         confine.confine(options.memory)
-        child.serve(channel, standins)
+        child.serve(channel, standins, touch=False)
     else:
         zygote.serve(control, standins)
 
 
 def restore_environment() -> None:
-    """Undo what the server did to the environment for our sake, so that user code and its subprocesses see their own."""
+    """Undo what the server did to the environment for our sake: user code and its subprocesses see their own."""
     for name in ("PYTHONPATH", "PYTHONHASHSEED", "PYTHONSAFEPATH"):
         os.environ.pop(name, None)
     for name in [name for name in os.environ if name.startswith(_SAVED)]:
@@ -71,7 +72,9 @@ def can_fork() -> bool:
 
 
 def warm_up() -> None:
-    """Fill the compilers' caches and let the interpreter specialise their code, then keep the collector off all of it."""
+    """Fill the compilers' caches and let the interpreter specialise their code, then keep the collector off all of
+    it.
+    """
     for driver in DRIVERS.values():
         driver.warm()
     gc.collect()

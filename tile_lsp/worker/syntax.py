@@ -9,10 +9,11 @@ _POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
 def parse(source: str, filename: str) -> dict[str, Any]:
-    """`{"tree": node}` or `{"error": {"message", "line", "column", "end_line", "end_column"}}` (lines 1-based, columns 0-based bytes).
+    """`{"tree": node}` or `{"error": {"message", "line", "column", "end_line", "end_column"}}` (lines 1-based,
+    columns 0-based bytes).
 
-    A node is `{"_": "Name", "id": "x", "ctx": {"_": "Load"}, "lineno": …}`. A constant that JSON has no form for, or would change, is
-    `{"_literal": repr}`.
+    A node is `{"_": "Name", "id": "x", "ctx": {"_": "Load"}, "lineno": …}`. A constant that JSON has no form for, or
+    would change, is `{"_literal": repr}`.
     """
     try:
         tree = ast.parse(source, filename)

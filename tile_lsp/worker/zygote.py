@@ -1,7 +1,9 @@
-"""The warm process that forks a worker for each piece of work. It runs no user code, has one thread and no CUDA context.
+"""The warm process that forks a worker for each piece of work. It runs no user code, has one thread and no CUDA
+context.
 
-Server → zygote: `{"op": "fork", "id": 7, "memory": N}` with two descriptors: the worker's socket, and the pipe for its output.
-Zygote → server: `{"event": "forked", "id": 7, "pid": P}`, and when it ends `{"event": "exit", "pid": P, "status": S | null, "signal": S | null}`.
+Server → zygote: `{"op": "fork", "id": 7, "memory": N, "touch": true}` with two descriptors: the worker's socket, and
+the pipe for its output. Zygote → server: `{"event": "forked", "id": 7, "pid": P}`, and when it ends `{"event":
+"exit", "pid": P, "status": S | null, "signal": S | null}`.
 """
 
 from __future__ import annotations
@@ -86,7 +88,7 @@ class _Zygote:
             confine.close_inherited([self._control.detach(), self._woken, self._waker, *self._descriptors])
             connection = confine.move_high(connection)
             confine.confine(request["memory"])
-            child.serve(Channel(connection), self._standins)
+            child.serve(Channel(connection), self._standins, touch=request["touch"])
             status = 0
         finally:
             os._exit(status)

@@ -12,7 +12,7 @@ class Held(Protocol):
     """A typed IR, kept in the worker's memory."""
 
     def codegen(self, request: dict[str, Any]) -> dict[str, Any]:
-        """`{"hints", "targets", "symbol"}` → `{"blobs": {name: base64}, "values": {…}, "faults": {target: [fault]}}`."""
+        """`{"hints", "targets", "symbol"}` → `{"blobs": {name: base64}, "values": {}, "faults": {target: [fault]}}`."""
         ...
 
 
@@ -39,7 +39,9 @@ class Driver(Protocol):
         ...
 
     def infer(self, request: dict[str, Any], standins: StandIns) -> tuple[Held | None, dict[str, Any]]:
-        """`{"closure", "arguments", "fields", "symbol"}` → `{"inference", "options"}`, and what `codegen` needs later."""
+        """`{"closure", "arguments", "fields", "symbol"}` → `{"inference", "options"}`, and what `codegen` needs
+        later.
+        """
         ...
 
 

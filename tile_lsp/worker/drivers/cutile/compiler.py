@@ -128,7 +128,9 @@ class Compiler:
         return KernelSignature(constraints, self.convention)
 
     def options(self, kernel: Any, hints: Mapping[str, Any]) -> Any:
-        """The kernel's own options, with those in `hints` in their place. Raises `ValueError` for a value out of range."""
+        """The kernel's own options, with those in `hints` in their place. Raises `ValueError` for a value out of
+        range.
+        """
         return dataclasses.replace(kernel._compiler_options, **hints)
 
     def options_by_target(self, options: Any) -> dict[str, dict[str, Any]]:
@@ -147,7 +149,9 @@ class Compiler:
     def bytecode(
         self, held: Any, symbol: str | None, options: Any, target: str | None
     ) -> tuple[bytes, tuple[str, ...]]:
-        """Bytecode, and the preview features that the assembler must be told of. `target`: for a format that is made for one."""
+        """Bytecode, and the preview features that the assembler must be told of. `target`: for a format that is made
+        for one.
+        """
         signature = held.signature
         name = held.annotated.pyfunc.__name__
         signature = signature.with_symbol(symbol) if symbol else _mangled(signature, name)

@@ -58,7 +58,7 @@ class _Run:
         except BaseException as error:
             locations = {}
             if self._function is not None:
-                locations = dict(zip(self._function.signature.parameters, self._function.param_locs))
+                locations = dict(zip(self._function.signature.parameters, self._function.param_locs, strict=True))
             self.inference["faults"] = [
                 errors.to_fault(error, self._compiler, self._places, self._loader.sources.keys(), locations)
             ]
@@ -83,7 +83,7 @@ class _Run:
         context = compiler.context(version)
         with self._recorder, compiler.builder(context, function) as builder, compiler.implementations():
             parameters = compiler.parameters(annotated, constraints, function, context)
-            self._variables = dict(zip(self._parameters, parameters.aggregate_vars))
+            self._variables = dict(zip(self._parameters, parameters.aggregate_vars, strict=True))
             compiler.hir2ir.hir2ir(function, parameters.aggregate_vars, context)
         body, dataflow = compiler.finish(function, context, builder, parameters, version)
         return Held(
@@ -115,6 +115,18 @@ class _Run:
         self.inference["reached"] = sorted((entered & self._loader.sources.keys()) | self._loader.executed.members)
 
 
+def _no_kernel(found: Any, entry: Mapping[str, Any]) -> faults.Fault:
+    message = f"{entry['expression']} is no cuTile kernel: it is {_described(found)}"
+    if callable(found):
+        message += ", in which no kernel made by cuda.tile.kernel was found"
+    return faults.fault(faults.USER, message, code="kernel")
+
+
+def _described(value: Any) -> str:
+    name = getattr(value, "__qualname__", None)
+    return f"the {type(value).__name__} {name}" if isinstance(name, str) else f"of type {type(value).__qualname__}"
+
+
 class Held:
     """The typed IR of one kernel for one set of arguments."""
 
@@ -142,7 +154,9 @@ class Held:
         self._loader = loader
 
     def codegen(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Blob `bytecode` (for a format that is made for one architecture: of the first target, and `bytecode@TARGET` for each)."""
+        """Blob `bytecode` (for a format that is made for one architecture: of the first target, and `bytecode@TARGET`
+        for each).
+        """
         targets: list[str] = list(request.get("targets") or ())
         hints = {name: value for name, value in (request.get("hints") or {}).items() if name != "bytecode_version"}
         unknown = sorted(set(hints) - set(self._compiler.hints()))

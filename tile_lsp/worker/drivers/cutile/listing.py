@@ -40,6 +40,7 @@ class _HirPrinter:
     def __init__(self, hir: Any, stubs: Any, places: Places) -> None:
         self._hir = hir
         self._identity = stubs.identity
+        self._load = stubs.load_var
         self._places = places
 
     def block(self, block: Any, function: Any, depth: int, *, header: bool = True) -> Iterator[Line]:
@@ -62,7 +63,9 @@ class _HirPrinter:
         target = "" if call.result is None else f"{call.result} = "
         if call.callee is self._identity:
             return target + self._operand(call.args[0], function, nested)
-        arguments = [self._operand(argument, function, nested) for argument in call.args]
+        # A load gives the name twice: where it is, and its text.
+        given = call.args[:1] if call.callee is self._load else call.args
+        arguments = [self._operand(argument, function, nested) for argument in given]
         for name, value in call.kwargs:
             text = self._operand(value, function, nested)
             arguments.append(f"**{text}" if name is None else f"{name}={text}")
@@ -83,7 +86,7 @@ class _HirPrinter:
         if starred is not None and isinstance(operand, starred):
             return f"*{self._operand(operand.value, function, nested)}"
         if isinstance(operand, type(hir)) or callable(operand):
-            return f"<{getattr(operand, '__name__', type(operand).__name__)}>"
+            return getattr(operand, "__name__", type(operand).__name__)
         if hasattr(operand, "compiled_expr"):
             return "<static expression>"
         return scrub(repr(operand))
@@ -115,7 +118,7 @@ def _operations(block: Any, indent: int, places: Places, ir: Any) -> Iterator[Li
         chain = places.chain(operation.loc)
         prefixes = operation._to_string_block_prefixes()
         yield scrub(text), chain
-        for prefix, nested in zip(prefixes, operation.nested_blocks):
+        for prefix, nested in zip(prefixes, operation.nested_blocks, strict=True):
             parameters = f" ({_variables(nested.params, ir)})" if nested.params else ""
             if prefix:
                 yield scrub(f"{blanks}{prefix}{parameters}"), places.chain(nested.loc)

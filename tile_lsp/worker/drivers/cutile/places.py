@@ -17,7 +17,9 @@ class Places:
         self._sites: dict[int, tuple[Any, Chain]] = {}
 
     def chain(self, location: Any, site: Any = None) -> Chain:
-        """Innermost first. Places outside the closure are left out. `site`: call site of the scope, where `location` has none of its own."""
+        """Innermost first. Places outside the closure are left out. `site`: call site of the scope, where `location`
+        has none of its own.
+        """
         own = self._place(location)
         outer = location.call_site if location is not None and location.call_site is not None else site
         around = self.sites(outer)

@@ -1,8 +1,8 @@
 """The type of every expression and name, seen as type inference goes through the kernel's calls.
 
-cuda.tile dispatches each call of its high-level IR through one module-level function; a wrapper in its place sees the call, its exact
-range, and afterwards the variable that holds the result. What is noted there is little: texts are made at the end, by when
-variables of loops have their final types.
+cuda.tile dispatches each call of its high-level IR through one module-level function; a wrapper in its place sees the
+call, its exact range, and afterwards the variable that holds the result. What is noted there is little: texts are
+made at the end, by when variables of loops have their final types.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Recorder:
         function = scope.func_hir
         self.functions.setdefault(id(function), function)
         local = scope.local_scopes[-1]
-        for index, location in zip(function.param_local_indices, function.param_locs):
+        for index, location in zip(function.param_local_indices, function.param_locs, strict=True):
             self.notes.append(("param", location, scope.call_site, local._local_names[index], local._map[index]))
 
     def records(

@@ -26,7 +26,9 @@ class Parameter(typing.NamedTuple):
 def constraints(
     compiler: Compiler, kernel: Any, arguments: Sequence[Sequence[str]], evaluate: Evaluate
 ) -> list[Parameter]:
-    """One for each parameter, in the kernel's order. Raises `faults.Refused` where arguments and parameters don't fit."""
+    """One for each parameter, in the kernel's order. Raises `faults.Refused` where arguments and parameters don't
+    fit.
+    """
     annotated = kernel._annotated_function
     names = list(annotated.pysig.parameters)
     given = dict(_pairs(arguments))
@@ -115,16 +117,16 @@ class _Maker:
             # Known lengths came to constraints together with tuples, in 1.5.
             constant = [_length(dim, axis, listed_shape) for axis, dim in enumerate(spec.shape)]
             options["shape_constant"] = constant
-            shape_divisors = [1 if known is not None else d for known, d in zip(constant, shape_divisors)]
+            shape_divisors = _unless_constant(constant, shape_divisors)
         made = compilation.ArrayConstraint(
             dtype,
             rank,
             index_dtype=index,
             stride_lower_bound_incl=0,
             alias_groups=(),
-            may_alias_internally=any(d.value == 0 and n.value != 1 for d, n in zip(spec.strides, spec.shape)),
+            may_alias_internally=any(d.value == 0 for d in spec.strides),
             stride_constant=strides,
-            stride_divisible_by=[1 if known is not None else d for known, d in zip(strides, stride_divisors)],
+            stride_divisible_by=_unless_constant(strides, stride_divisors),
             shape_divisible_by=shape_divisors,
             base_addr_divisible_by=spec.align,
             **options,
@@ -150,6 +152,11 @@ def _assumed(constant: int | None, divisor: int) -> str:
     if constant is not None:
         return f"={constant}"
     return str(divisor)
+
+
+def _unless_constant(constants: Sequence[int | None], divisors: Sequence[int]) -> list[int]:
+    """A constant says all that a divisor could, and one that it isn't divisible by would be refused."""
+    return [1 if known is not None else divisor for known, divisor in zip(constants, divisors, strict=True)]
 
 
 def _axes(annotation: Any, name: str, rank: int) -> frozenset[int] | None:
