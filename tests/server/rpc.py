@@ -1,7 +1,8 @@
 """A strict JSON-RPC client over real pipes.
 
-It has the capabilities of a real editor, answers what that editor would answer, and fails on what none should get: messages
-that are malformed, answers to nothing, requests that the client never said it takes, popups and log lines nobody waited for.
+It has the capabilities of a real editor, answers what that editor would answer, and fails on what none should get:
+messages that are malformed, answers to nothing, requests that the client never said it takes, popups and log lines that
+nobody waited for.
 """
 
 from __future__ import annotations

@@ -12,6 +12,9 @@ from tile_lsp.model.location import Chain, SourceRange, Span
 from tile_lsp.model.outcome import Fault, FaultKind, Severity
 from tile_lsp.model.stage import Stage
 
+_CONFIG = " for "
+"""Between a kernel and the config that a fault is peculiar to."""
+
 
 class Related(msgspec.Struct, frozen=True):
     place: SourceRange
@@ -39,7 +42,7 @@ def diagnostics(snapshot: Snapshot, *, remarks: bool = False) -> dict[str, tuple
             if owner not in owners:
                 owners.append(owner)
     for place, diagnostic, owners in merged.values():
-        if len(owners) > 1 or (owners and place.path not in {kernel.path for kernel in snapshot.kernels()}):
+        if len(owners) > 1 or _CONFIG in owners[0]:
             diagnostic = msgspec.structs.replace(diagnostic, message=f"{diagnostic.message}\n[in {', '.join(owners)}]")
         found.setdefault(place.path, []).append(diagnostic)
     return {path: tuple(sorted(items, key=lambda item: item.span)) for path, items in found.items()}
@@ -52,7 +55,7 @@ def _of_kernel(kernel: KernelView, *, remarks: bool) -> Iterator[tuple[SourceRan
     for view in kernel.jobs:
         for fault in view.faults:
             if fault not in faults:
-                yield *_fault(kernel, fault), f"{kernel.name} for {job_label(view)}"
+                yield *_fault(kernel, fault), _owner(kernel, view)
         if remarks:
             yield from _remarks(kernel, view)
 
@@ -71,8 +74,13 @@ def _remarks(kernel: KernelView, view: JobView) -> Iterator[tuple[SourceRange, D
         yield (
             place,
             Diagnostic(place.span, remark.message, remark.severity, remark.code, related),
-            f"{kernel.name} for {job_label(view)}",
+            _owner(kernel, view),
         )
+
+
+def _owner(kernel: KernelView, view: JobView) -> str:
+    """Whose: with the config, where there are others."""
+    return kernel.name if len(kernel.jobs) == 1 else f"{kernel.name}{_CONFIG}{job_label(view)}"
 
 
 def _locate(kernel: KernelView, chain: Chain) -> tuple[SourceRange, tuple[Related, ...]]:
