@@ -313,12 +313,13 @@ class _Assumption:
         dtype = self.dtypes.get(slot, "f32")
         reasons = [use.rank_why or use.array or ""]
         if parameter is not None and parameter.origin is not None:
-            reasons = [parameter.origin.detail]
+            told = [what for what, value in (("dtype", parameter.dtype), ("rank", parameter.rank)) if value is not None]
+            reasons = [f"{' and '.join(told)} from {parameter.origin.detail}"]
         if self.why.get(slot):
             reasons.append(self.why[slot])
-        spec = ArraySpec(dtype, tuple(dims))
-        kind = parameter.origin.kind if parameter is not None and parameter.origin is not None else "assumed"
-        return Assumed(spec, Origin(kind, "; ".join(reason for reason in reasons if reason) or "not used"))
+        # Assumed even where a launch tells dtype and rank: the lengths are.
+        detail = "; ".join(reason for reason in reasons if reason) or "not used"
+        return Assumed(ArraySpec(dtype, tuple(dims)), Origin("assumed", detail))
 
     def list(self, slot: Slot, annotation: Annotation) -> Assumed:
         parts = [s for s in self.usage.uses if s.name == slot.name and len(s.path) == len(slot.path) + 1]

@@ -24,17 +24,18 @@ def job_specs(
     kernel: KernelSite, workspace: Workspace, comments: Sequence[JobComment], settings: Settings
 ) -> tuple[tuple[JobSpec, ...], tuple[Problem, ...]]:
     """One spec for each comment, or one where there is none; problems of comments and settings."""
-    names = Names(workspace)
+    names = Names.of(workspace)
     path = kernel.path
     annotations = {p.name: read_annotation(p.annotation, path, names) for p in kernel.parameters}
     constants = [name for name, annotation in annotations.items() if annotation.kind == "constant"]
+    around = _around(kernel, names)
     usage = Usage()
     if isinstance(kernel.node, ast.FunctionDef):
-        usage = read_usage(kernel.node, path, names, constants)
+        usage = read_usage(kernel.node, path, names, constants, around)
     expected = [Expected(p.name, annotations[p.name], _used_as_array(usage, p.name)) for p in kernel.parameters]
     from_settings, problems = read_settings(settings.for_kernel(kernel.qualname, path), expected, kernel.name_span)
-    launched = read_launches(kernel, names)
-    captured = _captured(kernel, names)
+    launched = read_launches(kernel, {one.name: one for one in expected}, names)
+    captured = frozenset(a.arg for function in around for a in function.args.args + function.args.kwonlyargs)
     found = list(problems)
     given: list[tuple[JobComment | None, Given]] = []
     for comment in comments:
@@ -100,19 +101,18 @@ def _default(node: ast.expr | None, path: str, names: Names) -> Spec | None:
     return constant(known.value) if known is not None else None
 
 
-def _captured(kernel: KernelSite, names: Names) -> frozenset[str]:
-    """Parameters of the functions that the kernel is defined in: a comment may bind them."""
+def _around(kernel: KernelSite, names: Names) -> tuple[ast.FunctionDef, ...]:
+    """The functions that a kernel is defined in, outermost first."""
     tree = names.tree(kernel.path)
     body: list[ast.stmt] = list(tree.body) if tree is not None else []
-    found: set[str] = set()
-    for kind, name in kernel.scope:
+    found: list[ast.FunctionDef] = []
+    for _, name in kernel.scope:
         node = next(
             (n for n in statements(body) if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n.name == name), None
         )
         if node is None:
             break
-        if kind == "function" and isinstance(node, ast.FunctionDef):
-            arguments = node.args
-            found.update(a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
+        if isinstance(node, ast.FunctionDef):
+            found.append(node)
         body = node.body
-    return frozenset(found)
+    return tuple(found)

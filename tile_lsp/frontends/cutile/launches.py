@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from tile_lsp.analysis.python import KernelSite
 from tile_lsp.frontends.base import Origin
 
 from .annotations import Annotation
-from .assume import Parameter
+from .assume import Parameter, scalar_of
+from .host import Array, DtypeValue, HostValue, Launch, Many, Number, Sequence_, find_launches
 from .names import Names
-from .spec import Spec
+from .signature import Expected, check_argument
+from .spec import ArraySpec, ConstantSpec, Dim, DtypeSpec, ListSpec, Spec, TupleSpec, constant
 
 
 class Launched(msgspec.Struct, frozen=True):
@@ -25,5 +29,61 @@ class Launched(msgspec.Struct, frozen=True):
         return Parameter(name, annotation, self.spec, Origin("launch", self.where), self.dtype, self.rank, default)
 
 
-def read_launches(kernel: KernelSite, names: Names) -> dict[str, Launched]:
-    return {}
+def read_launches(kernel: KernelSite, expected: Mapping[str, Expected], names: Names) -> dict[str, Launched]:
+    """By parameter, what the launch that tells most of the kernel tells; all from one launch, so that they fit."""
+    if kernel.node is None:
+        return {}
+    best: dict[str, Launched] = {}
+    for launch in launches_of(kernel.path, names):
+        if launch.kernel.path != kernel.path or launch.kernel.node.name != kernel.node.name:
+            continue
+        if launch.kernel.node.lineno != kernel.node.lineno or len(launch.arguments) != len(kernel.parameters):
+            continue
+        found: dict[str, Launched] = {}
+        for parameter, value in zip(kernel.parameters, launch.arguments, strict=True):
+            told = _told(value, expected[parameter.name], f"{launch.path.rsplit('/', 1)[-1]}:{launch.line}")
+            if told is not None:
+                found[parameter.name] = told
+        if _weight(found) > _weight(best):
+            best = found
+    return best
+
+
+def launches_of(path: str, names: Names) -> tuple[Launch, ...]:
+    """The launches in a file, read once for all its kernels."""
+    return names.cached(("launches", path), lambda: find_launches(path, names))
+
+
+def _weight(found: Mapping[str, Launched]) -> int:
+    return sum(2 if told.spec is not None else 1 for told in found.values())
+
+
+def _told(value: HostValue, expected: Expected, where: str) -> Launched | None:
+    spec = _spec(value, expected.annotation.kind == "constant")
+    if spec is not None and check_argument(expected, spec) is None:
+        return Launched(where, spec)
+    if isinstance(value, Array) and not expected.annotation.kind.startswith(("constant", "scalar", "list", "tuple")):
+        rank = len(value.dims) if value.dims is not None else None
+        if value.dtype is not None or rank is not None:
+            return Launched(where, None, value.dtype, rank)
+    return None
+
+
+def _spec(value: HostValue, is_constant: bool) -> Spec | None:
+    match value:
+        case Array(dtype=str() as dtype, dims=tuple() as dims) if None not in dims:
+            strides = tuple(map(Dim, value.strides)) if value.strides is not None else None
+            return ArraySpec(dtype, tuple(Dim(length) for length in dims), strides)
+        case Number(value=number):
+            spec = constant(number)
+            return spec if is_constant or not isinstance(spec, ConstantSpec) else scalar_of(spec) or spec
+        case DtypeValue(dtype=dtype):
+            return DtypeSpec(dtype)
+        case Many(item=item) | Sequence_(items=(item, *_)) if isinstance(item, Array):
+            element = _spec(item, False)
+            return ListSpec(element) if isinstance(element, ArraySpec) else None
+        case Sequence_(items=items):
+            specs = [_spec(item, is_constant) for item in items]
+            return TupleSpec(tuple(spec for spec in specs if spec is not None)) if None not in specs else None
+        case _:
+            return None

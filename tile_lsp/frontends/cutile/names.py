@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, TypeVar
 
 from tile_lsp.analysis.python import Workspace
 
 _BUILTINS = frozenset({"len", "range", "min", "max", "int", "float", "bool", "abs", "tuple", "list", "sum", "round"})
+
+
+T = TypeVar("T")
 
 
 class Known(NamedTuple):
@@ -21,8 +25,30 @@ class Names:
     """Names of module level, followed through assignments and imports."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+        self._reference = weakref.ref(workspace)
         self._functions: dict[str, dict[str, ast.FunctionDef]] = {}
+        self._facts: dict[tuple[str, ...], Any] = {}
+        self._found: dict[tuple[str, tuple[str, ...]], tuple[ast.FunctionDef | ast.Lambda, str] | None] = {}
+
+    @property
+    def _workspace(self) -> Workspace:
+        workspace = self._reference()
+        assert workspace is not None, "outlived by its names"
+        return workspace
+
+    @classmethod
+    def of(cls, workspace: Workspace) -> Names:
+        """The one of a workspace's moment, shared by its kernels."""
+        known = _BY_WORKSPACE.get(workspace)
+        if known is None:
+            known = _BY_WORKSPACE[workspace] = cls(workspace)
+        return known
+
+    def cached(self, key: tuple[str, ...], make: Callable[[], T]) -> T:
+        """Something that is found out once for a workspace's moment."""
+        if key not in self._facts:
+            self._facts[key] = make()
+        return self._facts[key]
 
     def tree(self, path: str) -> ast.Module | None:
         file = self._workspace.file(path)
@@ -44,16 +70,28 @@ class Names:
 
     def function(self, node: ast.expr, path: str) -> tuple[ast.FunctionDef | ast.Lambda, str] | None:
         """The definition of a function of the workspace, and the file that it is in."""
-        if isinstance(node, ast.Name) and (own := self.functions(path).get(node.id)) is not None:
-            return own, path
+        names = chain(node)
+        if names is None:
+            return None
+        key = (path, names)
+        if key not in self._found:
+            self._found[key] = self._find_function(names, path)
+        return self._found[key]
+
+    def _find_function(self, names: tuple[str, ...], path: str) -> tuple[ast.FunctionDef | ast.Lambda, str] | None:
         file = self._workspace.file(path)
         if file is None:
             return None
-        home, target = self._workspace.resolve_expression(file, node)
-        if isinstance(target, ast.Lambda):
-            return target, home.path
-        if isinstance(target, ast.Name) and (found := self.functions(home.path).get(target.id)) is not None:
-            return found, home.path
+        for meaning in self._workspace.meanings(file, names):
+            if meaning.file is None or meaning.rest:
+                continue
+            if isinstance(meaning.node, ast.Lambda):
+                return meaning.node, meaning.file.path
+            if isinstance(meaning.node, ast.FunctionDef):
+                # The one of the file's own tree, whose lines are the file's.
+                found = self.functions(meaning.file.path).get(meaning.node.name)
+                if found is not None:
+                    return found, meaning.file.path
         return None
 
     def functions(self, path: str) -> dict[str, ast.FunctionDef]:
@@ -82,6 +120,19 @@ class Names:
             return None
         value = self._workspace.constant_value(file, node)
         return Known(value) if value is not None else None
+
+
+#: A workspace is a view of one moment, so what is found out of it stays true.
+_BY_WORKSPACE: weakref.WeakKeyDictionary[Workspace, Names] = weakref.WeakKeyDictionary()
+
+
+def chain(node: ast.expr) -> tuple[str, ...] | None:
+    """The names of `a.b.c`; None for anything else."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return (node.id, *reversed(names)) if isinstance(node, ast.Name) else None
 
 
 def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:

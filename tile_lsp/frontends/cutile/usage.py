@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from .dtypes import canonical
-from .names import Names
+from .names import Names, chain
 from .terms import (
     BOOL,
     INT,
@@ -90,17 +90,37 @@ class Usage:
         return self.uses.setdefault(slot, Use())
 
 
-def read_usage(function: ast.FunctionDef, path: str, names: Names, constants: Iterable[str]) -> Usage:
-    """Reads the body of a kernel. `constants` are the names of the parameters whose values the compiler will know."""
+def read_usage(
+    function: ast.FunctionDef,
+    path: str,
+    names: Names,
+    constants: Iterable[str],
+    around: Sequence[ast.FunctionDef] = (),
+) -> Usage:
+    """Reads the body of a kernel. `constants` are the names of the parameters whose values the compiler will know.
+
+    `around`: the functions that it is defined in, outermost first.
+    """
     usage = Usage()
     runner = _Runner(usage, names, frozenset(constants), path)
-    parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-    env: dict[str, Value] = {parameter.arg: Ref(Slot(parameter.arg)) for parameter in parameters}
     try:
+        env: dict[str, Value] = {}
+        for outer in around:
+            env |= {argument.arg: UNKNOWN for argument in _arguments(outer)}
+            _Frame(runner, path, env, depth=0).block([s for s in outer.body if isinstance(s, _BINDING)])
+        env |= {argument.arg: Ref(Slot(argument.arg)) for argument in _arguments(function)}
         _Frame(runner, path, env, depth=0).block(function.body)
     except _OutOfStepsError:
         pass
     return usage
+
+
+def _arguments(function: ast.FunctionDef) -> list[ast.arg]:
+    return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+
+
+#: What can bind a name that a kernel inside a function captures.
+_BINDING = (ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.Import, ast.ImportFrom)
 
 
 class _OutOfStepsError(Exception):
@@ -114,6 +134,7 @@ class _Runner:
         self.constants = constants
         self.home = home
         self.steps = 0
+        self.outer: dict[tuple[str, tuple[str, ...]], Value] = {}
         self.active: list[ast.AST] = []
 
 
@@ -170,6 +191,14 @@ class _Frame:
                     self.value(test)
                     self.block(body)
                 self.block(orelse)
+            case ast.Import(names=aliases):
+                for alias in aliases:
+                    self.env[alias.asname or alias.name.partition(".")[0]] = Named(
+                        alias.name if alias.asname else alias.name.partition(".")[0]
+                    )
+            case ast.ImportFrom(module=str() as module, level=0, names=aliases):
+                for alias in aliases:
+                    self.env[alias.asname or alias.name] = _named(f"{module}.{alias.name}")
             case ast.FunctionDef(name=name):
                 self.env[name] = Function(node, self.path, tuple(self.env.items()))
             case ast.With(items=items, body=body):
@@ -248,7 +277,7 @@ class _Frame:
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return self.items(elements)
             case ast.Attribute(value=owner, attr=attr):
-                return self.attribute(self.value(owner), attr)
+                return self.member(node) or self.attribute(self.value(owner), attr)
             case ast.Subscript(value=owner, slice=index):
                 return self.subscript(self.value(owner), index)
             case ast.Call():
@@ -302,13 +331,20 @@ class _Frame:
     def lookup(self, name: str) -> Value:
         value = self.env.get(name)
         if value is None:
-            value = self.env[name] = self.outer(ast.Name(name, ast.Load()))
+            value = self.outer(ast.Name(name, ast.Load()))
         if isinstance(value, Ref) and not value.slot.path and value.slot.name in self.runner.constants:
             return Num(Mono(Fraction(1), ((value.slot.name, 1),)), Weak("int"))
         return value
 
     def outer(self, node: ast.expr) -> Value:
         """A name of the module, or of a module that it imports."""
+        key = (self.path, chain(node) or ())
+        known = self.runner.outer.get(key)
+        if known is None:
+            known = self.runner.outer[key] = self.find_outer(node)
+        return known
+
+    def find_outer(self, node: ast.expr) -> Value:
         names = self.runner.names
         dotted = names.dotted(node, self.path)
         if dotted is not None:
@@ -318,6 +354,14 @@ class _Frame:
             return Function(*found)
         known = names.constant(node, self.path)
         return _literal(known.value) if known is not None else UNKNOWN
+
+    def member(self, node: ast.Attribute) -> Value | None:
+        """A function or constant of another module of the workspace, `helpers.swizzle`."""
+        names = chain(node)
+        if names is None or names[0] in self.env:
+            return None
+        found = self.outer(node)
+        return None if found is UNKNOWN else found
 
     def attribute(self, owner: Value, attr: str) -> Value:
         match owner:
