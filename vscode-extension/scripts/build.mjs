@@ -1,0 +1,15 @@
+// Bundles the extension into dist/extension.js.
+import { build } from "esbuild";
+
+await build({
+  entryPoints: ["src/extension.ts"],
+  outfile: "dist/extension.js",
+  bundle: true,
+  platform: "node",
+  format: "cjs",
+  target: "node20",
+  external: ["vscode"],
+  minify: true,
+  sourcemap: process.argv.includes("--sourcemap"),
+  legalComments: "linked",
+});

@@ -1,0 +1,35 @@
+// Compare Stages Side by Side: a column for each; all of them follow the cursor.
+import { commands, type Disposable, ViewColumn, window } from "vscode";
+import type { Kernels } from "./kernels";
+import { SCHEME } from "./listings";
+import type { Show } from "./show";
+
+const TITLES: Record<string, string> = {
+  types: "Types",
+  hir: "HIR",
+  typed: "Typed IR",
+  tileir: "Tile IR",
+  ttir: "TTIR",
+  ttgir: "TTGIR",
+  llvm: "LLVM IR",
+  ptx: "PTX",
+  sass: "SASS",
+  resources: "Resources",
+  remarks: "Remarks",
+};
+const USUAL = ["ptx", "sass"];
+
+export function registerCompare(kernels: Kernels, show: Show): Disposable {
+  return commands.registerCommand("tile-lsp.compareStages", async () => {
+    const kernel = await kernels.choose();
+    if (!kernel) return;
+    const picked = await window.showQuickPick(
+      kernel.stages.map((stage) => ({ label: TITLES[stage] ?? stage, stage, picked: USUAL.includes(stage) })),
+      { title: `Stages of ${kernel.name}, side by side`, canPickMany: true },
+    );
+    const source = window.visibleTextEditors.find((editor) => editor.document.uri.scheme !== SCHEME)?.viewColumn;
+    for (const [index, { stage }] of (picked ?? []).entries()) {
+      await show.kernel(kernel, stage, undefined, (source ?? ViewColumn.One) + index + 1);
+    }
+  });
+}

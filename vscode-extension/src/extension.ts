@@ -1,0 +1,51 @@
+// Puts the parts together.
+import type { ExtensionContext } from "vscode";
+import { Badges } from "./badge";
+import { serverCommands } from "./commands";
+import { registerCompare } from "./compare";
+import { Follow } from "./follow";
+import { Kernels } from "./kernels";
+import { Listings } from "./listings";
+import { Missing } from "./missing";
+import { registerPin } from "./pin";
+import { KeepPlace } from "./place";
+import { Python } from "./python";
+import { Select } from "./select";
+import { Server } from "./server";
+import { keepLanguage, Show } from "./show";
+import { Status } from "./status";
+
+let server: Server | undefined;
+
+export async function activate(context: ExtensionContext): Promise<void> {
+  const python = new Python();
+  const started = new Server(python, {
+    ...serverCommands(() => ({ show, select })),
+    provideTextDocumentContent: (uri, token, next) => listings.provide(uri, () => next(uri, token)),
+  });
+  server = started;
+  const listings = new Listings(started);
+  const kernels = new Kernels(started, listings);
+  const show = new Show(kernels, listings);
+  const select = new Select(started, kernels);
+  context.subscriptions.push(
+    python,
+    listings,
+    kernels,
+    show,
+    select,
+    keepLanguage(listings),
+    registerCompare(kernels, show),
+    registerPin(kernels, listings),
+    new Follow(listings),
+    new KeepPlace(),
+    new Badges(listings),
+    new Status(started, kernels, listings),
+    new Missing(started, context.extensionUri),
+  );
+  await started.restart();
+}
+
+export async function deactivate(): Promise<void> {
+  await server?.dispose();
+}

@@ -1,0 +1,136 @@
+// The kernels of the file in front, and the context keys by which commands are offered.
+import {
+  commands,
+  type Disposable,
+  EventEmitter,
+  type Position,
+  type TextEditor,
+  Uri,
+  window,
+  workspace,
+} from "vscode";
+import type { Listings } from "./listings";
+import type { Job, Kernel } from "./protocol";
+import { ask } from "./requests";
+import type { Server } from "./server";
+
+/** Stages that have a command; the key `tile-lsp.has.<stage>` enables it. */
+const STAGES = ["typed", "tileir", "ttgir", "llvm", "ptx", "sass"];
+
+/** Milliseconds after an edit before kernels are asked for: they move, and new ones appear. */
+const QUIET = 200;
+
+export class Kernels implements Disposable {
+  private readonly known = new Map<string, readonly Kernel[]>();
+  private readonly changed = new EventEmitter<void>();
+  private readonly disposables: Disposable[];
+  private timer: NodeJS.Timeout | undefined;
+  /** What is known of the file in front is new. */
+  readonly onDidChange = this.changed.event;
+
+  constructor(
+    private readonly server: Server,
+    private readonly listings: Listings,
+  ) {
+    this.disposables = [
+      this.changed,
+      window.onDidChangeActiveTextEditor(() => this.refresh()),
+      listings.onDidChange(() => this.refresh()),
+      server.onDidChangeKernels((uri) => this.refreshIfFront(uri)),
+      server.onDidChange(() => this.refresh()),
+      workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+        if (contentChanges.length && document.uri.toString() === this.front()?.toString()) this.later();
+      }),
+    ];
+  }
+
+  /** The file in front: the one that is edited, or the source of the listing that is looked at. */
+  front(editor: TextEditor | undefined = window.activeTextEditor): Uri | undefined {
+    const document = editor?.document;
+    if (document?.uri.scheme === "tile") {
+      const source = this.listings.get(document.uri)?.source;
+      return source ? Uri.parse(source) : undefined;
+    }
+    return document?.languageId === "python" ? document.uri : undefined;
+  }
+
+  inFront(): readonly Kernel[] {
+    const front = this.front();
+    return (front && this.known.get(front.toString())) ?? [];
+  }
+
+  /** The kernel that a command is meant for: the listing's, the one around the cursor, or the only one. */
+  current(editor: TextEditor | undefined = window.activeTextEditor): Kernel | undefined {
+    const kernels = this.inFront();
+    const listing = editor && this.listings.get(editor.document.uri);
+    if (listing) return kernels.find((kernel) => kernel.name === listing.kernel);
+    const around = editor && kernels.filter((kernel) => covers(kernel, editor.selection.active));
+    return around?.at(-1) ?? (kernels.length === 1 ? kernels[0] : undefined);
+  }
+
+  /** `current`, else the one that the user picks. */
+  async choose(): Promise<Kernel | undefined> {
+    await this.refresh();
+    const current = this.current();
+    if (current) return current;
+    const items = this.inFront().map((kernel) => ({ label: kernel.name, description: describe(kernel), kernel }));
+    return items.length ? (await window.showQuickPick(items, { title: "Kernel" }))?.kernel : undefined;
+  }
+
+  /** Ask the server anew about one file. */
+  async of(uri: Uri): Promise<readonly Kernel[]> {
+    const result = await ask(this.server, "tile/jobs", { textDocument: { uri: uri.toString() } });
+    const kernels = result?.kernels ?? [];
+    this.known.set(uri.toString(), kernels);
+    return kernels;
+  }
+
+  async refresh(): Promise<void> {
+    const front = this.front();
+    if (front && this.server.client) await this.of(front);
+    if (!this.server.client) this.known.clear();
+    if (this.front()?.toString() === front?.toString()) await this.publish();
+  }
+
+  private refreshIfFront(uri: Uri): void {
+    if (uri.toString() === this.front()?.toString()) this.refresh();
+  }
+
+  private later(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.refresh(), QUIET);
+  }
+
+  private async publish(): Promise<void> {
+    const kernels = this.inFront();
+    const listing = window.activeTextEditor && this.listings.get(window.activeTextEditor.document.uri);
+    const keys: [string, unknown][] = [
+      ["running", this.server.client !== undefined],
+      ["kernels", kernels.length > 0],
+      ["view", listing ? (listing.pinned ? "pinned" : "following") : ""],
+      ...STAGES.map((stage): [string, unknown] => [
+        `has.${stage}`,
+        kernels.some((kernel) => kernel.stages.includes(stage)),
+      ]),
+    ];
+    await Promise.all(keys.map(([key, value]) => commands.executeCommand("setContext", `tile-lsp.${key}`, value)));
+    this.changed.fire();
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    for (const disposable of this.disposables) disposable.dispose();
+  }
+}
+
+export function activeJob(kernel: Kernel | undefined): Job | undefined {
+  return kernel?.jobs.find((job) => job.active);
+}
+
+export function describe(kernel: Kernel): string {
+  return activeJob(kernel)?.label ?? kernel.state;
+}
+
+function covers({ range: { start, end } }: Kernel, { line }: Position): boolean {
+  return start.line <= line && line <= end.line;
+}

@@ -1,0 +1,108 @@
+// No server: offer to install it, once, to someone who works on kernels.
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import {
+  commands,
+  type Disposable,
+  env,
+  ProcessExecution,
+  Task,
+  TaskPanelKind,
+  TaskScope,
+  type TextDocument,
+  tasks,
+  Uri,
+  window,
+  workspace,
+} from "vscode";
+import { findInterpreter } from "./discovery";
+import type { Server } from "./server";
+
+const DOCS = "https://github.com/tile-lsp/tile-lsp#readme";
+/** Modules that kernels are written with. */
+const KERNELS =
+  /^\s*(?:import|from)\s+(?:cuda\.tile|triton|numba\.cuda)\b|^\s*from\s+(?:cuda\s+import\s+tile|numba\s+import\s+cuda)\b/m;
+const CHOOSE = "Choose interpreter";
+const OPEN = "Open docs";
+
+export class Missing implements Disposable {
+  private offered = false;
+  private readonly disposables: Disposable[];
+
+  constructor(
+    private readonly server: Server,
+    private readonly extension: Uri,
+  ) {
+    this.disposables = [
+      server.onDidChange(() => this.look()),
+      workspace.onDidOpenTextDocument(() => this.look()),
+      commands.registerCommand("tile-lsp.installServer", () => this.offer()),
+    ];
+  }
+
+  private look(): void {
+    if (this.server.life !== "missing" || this.offered || !workspace.textDocuments.some(holdsKernels)) return;
+    this.offered = true;
+    this.offer();
+  }
+
+  private async offer(): Promise<void> {
+    const interpreter = workspace.isTrusted ? findInterpreter(await this.server.surroundings()) : undefined;
+    const install = interpreter && `Install tile-lsp into ${interpreter}`;
+    const answer = await window.showWarningMessage(
+      "Tile needs its language server, the Python package tile-lsp, and did not find it.",
+      ...(install ? [install] : []),
+      CHOOSE,
+      OPEN,
+    );
+    if (answer === OPEN) await env.openExternal(Uri.parse(DOCS));
+    else if (answer === CHOOSE) await this.choose();
+    else if (answer && interpreter) await this.install(interpreter);
+  }
+
+  private async choose(): Promise<void> {
+    if ((await commands.getCommands(true)).includes("python.setInterpreter")) {
+      await commands.executeCommand("python.setInterpreter");
+    } else {
+      await commands.executeCommand("workbench.action.openSettings", "tile-lsp.server.path");
+    }
+  }
+
+  /** In a terminal, where it can be watched; then the server is looked for again. */
+  private async install(interpreter: string): Promise<void> {
+    const given = ["-m", "pip", "install", "--upgrade", this.requirement()];
+    const task = new Task(
+      { type: "tile-lsp" },
+      TaskScope.Workspace,
+      "install",
+      "Tile",
+      new ProcessExecution(interpreter, given),
+    );
+    task.presentationOptions = { panel: TaskPanelKind.Dedicated, clear: true };
+    const execution = await tasks.executeTask(task);
+    const code = await new Promise<number | undefined>((resolve) => {
+      const ended = tasks.onDidEndTaskProcess((event) => {
+        if (event.execution !== execution) return;
+        ended.dispose();
+        resolve(event.exitCode);
+      });
+    });
+    if (code === 0) await this.server.restart();
+    else window.showErrorMessage(`tile-lsp could not be installed into ${interpreter}: the terminal says why.`);
+  }
+
+  /** The server that this extension was built with, where it brought one; else the newest there is. */
+  private requirement(): string {
+    const folder = join(this.extension.fsPath, "bundled");
+    const wheel = existsSync(folder) && readdirSync(folder).find((name) => name.endsWith(".whl"));
+    return wheel ? join(folder, wheel) : "tile-lsp";
+  }
+
+  dispose(): void {
+    for (const disposable of this.disposables) disposable.dispose();
+  }
+}
+
+function holdsKernels(document: TextDocument): boolean {
+  return document.languageId === "python" && KERNELS.test(document.getText());
+}

@@ -1,0 +1,142 @@
+// The status bar item, and Show Status: the server's state, the active configuration, what is queued.
+import {
+  commands,
+  type Disposable,
+  MarkdownString,
+  type QuickPickItem,
+  QuickPickItemKind,
+  StatusBarAlignment,
+  ThemeColor,
+  window,
+} from "vscode";
+import { activeJob, type Kernels } from "./kernels";
+import { type Listings, SCHEME } from "./listings";
+import { ask } from "./requests";
+import type { Life, Server } from "./server";
+
+const LIVES: Record<Exclude<Life, "running">, string> = {
+  stopped: "$(circle-slash) Tile",
+  missing: "$(warning) Tile: no server",
+  starting: "$(loading~spin) Tile",
+  failed: "$(error) Tile",
+};
+const SAYINGS: Record<Life, string> = {
+  stopped: "The server is stopped",
+  missing: "tile-lsp was not found",
+  starting: "The server is starting",
+  failed: "The server did not start: see the output",
+  running: "The server is running",
+};
+
+export class Status implements Disposable {
+  private readonly item = window.createStatusBarItem("tile-lsp.status", StatusBarAlignment.Left, 0);
+  private readonly disposables: Disposable[];
+
+  constructor(
+    private readonly server: Server,
+    private readonly kernels: Kernels,
+    private readonly listings: Listings,
+  ) {
+    this.item.name = "Tile";
+    this.item.command = "tile-lsp.showStatus";
+    this.disposables = [
+      this.item,
+      server.onDidChange(() => this.update()),
+      kernels.onDidChange(() => this.update()),
+      window.onDidChangeActiveTextEditor(() => this.update()),
+      window.onDidChangeTextEditorSelection(({ textEditor }) => {
+        if (textEditor === window.activeTextEditor) this.update();
+      }),
+      commands.registerCommand("tile-lsp.showStatus", () => this.show()),
+      commands.registerCommand("tile-lsp.showOutput", () => server.output.show()),
+      commands.registerCommand("tile-lsp.restartServer", () => server.restart()),
+    ];
+    this.update();
+  }
+
+  private update(): void {
+    const document = window.activeTextEditor?.document;
+    if (document?.languageId !== "python" && document?.uri.scheme !== SCHEME) {
+      this.item.hide();
+      return;
+    }
+    this.item.text = this.text();
+    const tooltip = new MarkdownString(this.lines().join("\n\n"), true);
+    this.item.tooltip = tooltip;
+    const wrong = this.server.life === "missing" || this.server.life === "failed";
+    this.item.backgroundColor = wrong ? new ThemeColor("statusBarItem.warningBackground") : undefined;
+    this.item.show();
+  }
+
+  /** `$(sync~spin) Tile: sm_90 · num_ctas=2 (3 running)`. */
+  private text(): string {
+    const { life, status } = this.server;
+    if (life !== "running") return LIVES[life];
+    const icon =
+      status?.state === "busy" ? "$(sync~spin)" : status?.problems.length ? "$(warning)" : "$(circuit-board)";
+    const queue = status && status.running > 1 ? ` (${status.running} running)` : "";
+    const label = this.configuration()?.label;
+    return `${icon} Tile${label ? `: ${label}` : ""}${queue}`;
+  }
+
+  /** The kernel and its job that the views in front are of. */
+  private configuration(): { kernel: string; label: string; resources: string | null } | undefined {
+    const editor = window.activeTextEditor;
+    const listing = editor && this.listings.get(editor.document.uri);
+    const kernel = this.kernels.current();
+    const job = listing?.pinned ? kernel?.jobs.find(({ token }) => token === listing.job) : activeJob(kernel);
+    if (kernel && job) return { kernel: kernel.name, label: job.label, resources: job.resources };
+    return listing && { kernel: listing.kernel, label: listing.label, resources: null };
+  }
+
+  private lines(): string[] {
+    const { life, status, command } = this.server;
+    const configuration = this.configuration();
+    return [
+      life === "running" && status ? `tile-lsp ${status.version}` : SAYINGS[life],
+      ...(command && life !== "running" ? [`\`${command.command}\``] : []),
+      ...(configuration ? [`\`${configuration.kernel}\` for ${configuration.label}`] : []),
+      ...(configuration?.resources ? [configuration.resources] : []),
+      ...(status?.running ? [`${status.title}: ${status.running} running`] : []),
+      ...(status && !status.trusted ? ["The workspace is not trusted: nothing of it is executed."] : []),
+      ...(status?.problems ?? []).map((problem) => `$(warning) ${problem}`),
+    ];
+  }
+
+  private async show(): Promise<void> {
+    const { server } = this;
+    server.status = (await ask(server, "tile/status", {})) ?? server.status;
+    this.update();
+    const facts: QuickPickItem[] = this.lines().map((label) => ({ label: label.replaceAll("`", "") }));
+    const stats = await ask(server, "tile/stats", {});
+    if (stats) {
+      const { inferences, codegens, store } = stats;
+      facts.push({
+        label: `${inferences} inferences and ${codegens} code generations ran`,
+        description: `${store.hits ?? 0} results came from the cache`,
+      });
+    }
+    const action = (label: string, command: string) => ({ label, command });
+    const actions = [
+      ...(this.kernels.inFront().length
+        ? [action("$(settings) Select Configuration", "tile-lsp.selectConfiguration")]
+        : []),
+      action("$(refresh) Restart Server", "tile-lsp.restartServer"),
+      action("$(output) Show Output", "tile-lsp.showOutput"),
+      ...(server.life === "missing" ? [action("$(cloud-download) Install the Server", "tile-lsp.installServer")] : []),
+    ];
+    const separator = (label: string): QuickPickItem => ({ label, kind: QuickPickItemKind.Separator });
+    const items: (QuickPickItem & { command?: string })[] = [
+      separator("status"),
+      ...facts,
+      separator("actions"),
+      ...actions,
+    ];
+    const picked = await window.showQuickPick(items, { title: "Tile" });
+    if (picked?.command) await commands.executeCommand(picked.command);
+  }
+
+  dispose(): void {
+    for (const disposable of this.disposables) disposable.dispose();
+  }
+}
