@@ -80,6 +80,9 @@ class Closure(msgspec.Struct, frozen=True, omit_defaults=True):
     """Folders put on `sys.path` for the load (not part of the version)."""
     loading: Loading = Loading.SLICE
     notes: tuple[Note, ...] = ()
+    covers: tuple[str, ...] = ()
+    """Digests of what else the meaning may depend on: the text of a module in which a name stays unresolved, a path that is
+    read through `__file__`."""
 
     def digest_of(self, functions: frozenset[str]) -> str:
         """The version seen by a specialisation that entered just these function members."""
@@ -91,4 +94,4 @@ class Closure(msgspec.Struct, frozen=True, omit_defaults=True):
             for m in module.members
             if not m.function or m.id in functions
         ]
-        return digest(msgspec.to_builtins(self.entry), self.externals, self.loading, kept)
+        return digest(msgspec.to_builtins(self.entry), self.externals, self.loading, kept, self.covers)

@@ -51,6 +51,8 @@ class Anchor(NamedTuple):
 
     index: int
     path: Path
+    maker: int = 0
+    """Which decorator it is, of a decorated function."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -198,7 +200,7 @@ class _KernelFinder:
             scope,
             self._comments(full_span(node).line, node.lineno),
             qualname,
-            Anchor(placed.index, candidate.path),
+            Anchor(placed.index, candidate.path, index),
         )
 
     def _wrapped(
@@ -456,8 +458,7 @@ def _candidates(root: ast.stmt) -> Iterator[_Candidate]:
         for field in reversed(_FIELDS):
             children = getattr(node, field, None)
             if isinstance(children, list):
-                for index in range(len(children) - 1, -1, -1):
-                    stack.append((children[index], (*path, (field, index))))
+                stack.extend((children[i], (*path, (field, i))) for i in range(len(children) - 1, -1, -1))
 
 
 def _may_wrap(value: ast.expr) -> bool:

@@ -1,0 +1,287 @@
+"""The statement that makes one kernel, lifted out of what it stands in.
+
+A kernel in an `if`, `try`, `with` or loop is taken out of it. Around a kernel in a class stays a class with the
+attributes that its definition needs. A kernel in a function stays in a function of the same parameters that holds
+only what the kernel needs and returns it; which arguments it is called with is read from calls in the file, from
+defaults, or from what a comment gives.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from .parse import PythonFile
+from .prune import cut_to_fixpoint, roots
+from .scope import Function, bindings, local_names, parse_expression, reads
+from .unparse import rebuilt, without_docstrings
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclasses.dataclass(frozen=True)
+class Lifted:
+    """One module-level statement that makes the kernel, and how to get at the kernel then."""
+
+    statement: ast.stmt
+    name: str
+    """What the statement binds."""
+    expression: str
+    """`"matmul"`, `"Ops.scale"`, `"make(32)"`."""
+    calls: tuple[str, ...] = ()
+    """All calls of the function around it that were found, the one that was taken first."""
+    kernel: ast.stmt | None = None
+    """The kernel's own `def` within the statement."""
+
+    @property
+    def without_kernel(self) -> ast.stmt:
+        """The statement with the kernel's body left out: what Python executes to make the kernel."""
+        return _hollow(self.statement, self.kernel)
+
+
+@dataclasses.dataclass(frozen=True)
+class Unbound:
+    """The arguments of a function around the kernel are nowhere to be found."""
+
+    function: Function
+    parameters: tuple[str, ...]
+
+
+def lift(
+    file: PythonFile,
+    nodes: Sequence[ast.AST],
+    keep_decorator: Callable[[int], bool],
+    bindings_given: Mapping[str, str],
+    documents: bool,
+) -> Lifted | Unbound:
+    """Lifts `nodes[-1]`, the statement that makes the kernel, out of the others, which are those around it, outermost
+    first.
+
+    `keep_decorator` says which of its decorators count, by index.
+    """
+    kernel = nodes[-1]
+    assert isinstance(kernel, ast.stmt)
+    current: ast.stmt | None = kernel
+    access = ""
+    if isinstance(kernel, ast.Return):
+        access, current = ast.unparse(kernel.value) if kernel.value else "None", None
+    elif isinstance(kernel, ast.Assign):
+        assert isinstance(kernel.targets[0], ast.Name)
+        access = kernel.targets[0].id
+    else:
+        assert isinstance(kernel, _FUNCTIONS)
+        access = kernel.name
+        kept = [node for index, node in enumerate(kernel.decorator_list) if keep_decorator(index)]
+        if len(kept) != len(kernel.decorator_list):
+            current = rebuilt(kernel, decorator_list=kept)
+        if not documents:
+            current = without_docstrings(current)
+    innermost = current if isinstance(current, _FUNCTIONS) else None
+    returned: ast.expr | None = kernel.value if isinstance(kernel, ast.Return) else None
+    name = access
+    calls: tuple[str, ...] = ()
+    for depth in range(len(nodes) - 2, -1, -1):
+        node = nodes[depth]
+        if isinstance(node, ast.ClassDef):
+            assert current is not None
+            current = _class(node, current)
+            name, access = node.name, f"{node.name}.{access}"
+            returned = None
+        elif isinstance(node, _FUNCTIONS):
+            outer = next((n for n in reversed(nodes[:depth]) if isinstance(n, _FUNCTIONS)), None)
+            method = depth > 0 and isinstance(_scope_above(nodes, depth), ast.ClassDef)
+            current = _function(node, current, returned or _expression(access), documents)
+            found = _arguments(file, node, current, outer, method, bindings_given)
+            if isinstance(found, Unbound):
+                return found
+            name = node.name
+            if found and outer is None:
+                calls = tuple(f"{name}({text})" for text in found)
+            access, returned = f"{name}({found[0]})", None
+    assert current is not None
+    return Lifted(current, name, access, calls, innermost)
+
+
+def _hollow(node: ast.stmt, kernel: ast.stmt | None) -> ast.stmt:
+    if node is kernel:
+        return rebuilt(node, body=[ast.Pass()])
+    if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+        return rebuilt(node, body=[_hollow(child, kernel) for child in node.body])
+    return node
+
+
+def _scope_above(nodes: Sequence[ast.AST], depth: int) -> ast.AST | None:
+    return next((n for n in reversed(nodes[:depth]) if isinstance(n, (*_FUNCTIONS, ast.ClassDef))), None)
+
+
+def _expression(text: str) -> ast.expr:
+    """A node without a position, so that it stands for nothing in the source."""
+    node = ast.parse(text, mode="eval").body
+    for inner in ast.walk(node):
+        for attribute in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+            if hasattr(inner, attribute):
+                delattr(inner, attribute)
+    return node
+
+
+def _class(node: ast.ClassDef, current: ast.stmt) -> ast.stmt:
+    bound = bindings(node.body)
+    own = set(bindings([current]).names)
+    start = roots(reads([current]), immediate=True) - own
+    kept, _ = cut_to_fixpoint(node.body, start, set(bound.names) - own, bound.plain, immediate=True)
+    return rebuilt(node, bases=[], keywords=[], decorator_list=[], body=[*kept, current])
+
+
+def _function(node: Function, current: ast.stmt | None, returned: ast.expr, documents: bool) -> ast.stmt:
+    bound = bindings(node.body)
+    statements: list[ast.AST] = [returned] if current is None else [current, returned]
+    own = set(bindings([current]).names) if current is not None else set()
+    kept, _ = cut_to_fixpoint(
+        node.body, roots(reads(statements)) - own, set(bound.names) - own, bound.plain, immediate=False
+    )
+    body = [*kept, *([current] if current is not None else []), ast.Return(returned)]
+    arguments = rebuilt_arguments(node.args)
+    fields = {"type_params": []} if hasattr(node, "type_params") else {}
+    return ast.copy_location(
+        ast.FunctionDef(node.name, arguments, body, [], None, None, **fields),  # type: ignore[arg-type]
+        node,
+    )
+
+
+def rebuilt_arguments(arguments: ast.arguments) -> ast.arguments:
+    """Parameters without annotations, which say nothing about the kernel."""
+
+    def bare(argument: ast.arg | None) -> ast.arg | None:
+        return argument if argument is None or argument.annotation is None else rebuilt(argument, annotation=None)
+
+    return ast.arguments(
+        posonlyargs=[bare(a) for a in arguments.posonlyargs],
+        args=[bare(a) for a in arguments.args],
+        vararg=bare(arguments.vararg),
+        kwonlyargs=[bare(a) for a in arguments.kwonlyargs],
+        kw_defaults=list(arguments.kw_defaults),
+        kwarg=bare(arguments.kwarg),
+        defaults=list(arguments.defaults),
+    )
+
+
+def _arguments(
+    file: PythonFile,
+    node: Function,
+    reduced: ast.stmt,
+    outer: Function | None,
+    method: bool,
+    given: Mapping[str, str],
+) -> Sequence[str] | Unbound:
+    """Texts between the brackets of calls of a function, the one to take first."""
+    names = [argument.arg for argument in [*node.args.posonlyargs, *node.args.args]]
+    receiver = names[0] if method and names and not _is_static(node) else None
+    if receiver is not None:
+        names = names[1:]
+        used = receiver in roots(reads(reduced.body))  # type: ignore[attr-defined]
+        first = given.get(receiver, "None")
+        if used and receiver not in given:
+            return Unbound(node, (receiver,))
+    keyword_only = [argument.arg for argument in node.args.kwonlyargs]
+    calls = list(_calls(file, node.name, method) if outer is None else _inner_calls(outer, node.name))
+    lead = [first] if receiver is not None else []
+    wanted = {
+        name: text
+        for name, text in given.items()
+        if (name in names or name in keyword_only) and parse_expression(text) is not None
+    }
+    if not wanted and calls:
+        return list(dict.fromkeys(", ".join([*lead, *_call_texts(call)]) for call in calls))
+    # Put together from what the comment gives, the first call, and defaults.
+    mapped = _mapped(calls[0], names) if calls else {}
+    optional = set(names[len(names) - len(node.args.defaults) :] if node.args.defaults else ())
+    optional |= {
+        argument.arg
+        for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        if default is not None
+    }
+    positional_only = {argument.arg for argument in node.args.posonlyargs}
+    texts, lacking, skipped = [], [], False
+    for name in [*names, *keyword_only]:
+        text = wanted.get(name, mapped.get(name))
+        if text is None:
+            skipped = True
+            if name not in optional:
+                lacking.append(name)
+            continue
+        texts.append(text if name in positional_only and not skipped else f"{name}={text}")
+    if lacking:
+        return Unbound(node, tuple(lacking))
+    return [", ".join([*lead, *texts])]
+
+
+def _is_static(node: Function) -> bool:
+    return any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in node.decorator_list)
+
+
+def _call_texts(call: ast.Call) -> list[str]:
+    texts = [ast.unparse(argument) for argument in call.args]
+    return texts + [f"{k.arg}={ast.unparse(k.value)}" if k.arg else f"**{ast.unparse(k.value)}" for k in call.keywords]
+
+
+def _mapped(call: ast.Call, names: Sequence[str]) -> dict[str, str]:
+    """Arguments of a call by parameter, as far as they can be told without stars."""
+    mapped: dict[str, str] = {}
+    for name, argument in zip(names, call.args, strict=False):
+        if isinstance(argument, ast.Starred):
+            break
+        mapped[name] = ast.unparse(argument)
+    mapped.update({k.arg: ast.unparse(k.value) for k in call.keywords if k.arg})
+    return mapped
+
+
+def _calls(file: PythonFile, name: str, method: bool) -> Iterator[ast.Call]:
+    """Calls of a module-level function (or of a method of that name) whose arguments can be evaluated at module level.
+
+    Module-level assignments (`k32 = make(32)`) come first, then all others in the order of the text.
+    """
+    assigned: list[ast.Call] = []
+    others: list[ast.Call] = []
+    for placed in file.statements:
+        if name not in placed.statement.chunk.text:
+            continue
+        node = placed.statement.node
+        for call, hidden in _calls_in(node, name, method, frozenset()):
+            arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+            needed = roots(reads(arguments))
+            if needed & hidden:
+                continue
+            at_top = isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is call
+            (assigned if at_top else others).append(call)
+    yield from assigned
+    yield from others
+
+
+def _inner_calls(outer: Function, name: str) -> Iterator[ast.Call]:
+    """Calls of a function inside another, by that one's own code."""
+    inside = local_names(outer)
+    for statement in outer.body:
+        for call, hidden in _calls_in(statement, name, False, frozenset()):
+            arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+            if not roots(reads(arguments)) & (hidden - inside):
+                yield call
+
+
+def _calls_in(
+    node: ast.AST, name: str, method: bool, hidden: frozenset[str]
+) -> Iterator[tuple[ast.Call, frozenset[str]]]:
+    """Calls of a function, each with the names that scopes around it hide."""
+    if isinstance(node, ast.Call):
+        function = node.func
+        if isinstance(function, ast.Name) and function.id == name and not method:
+            if name not in hidden:
+                yield node, hidden
+        elif method and isinstance(function, ast.Attribute) and function.attr == name:
+            yield node, hidden
+    if isinstance(node, (*_FUNCTIONS, ast.Lambda)):
+        hidden |= local_names(node)
+    elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
+        hidden |= frozenset(bindings([generator.target for generator in node.generators]).names)
+    for child in ast.iter_child_nodes(node):
+        yield from _calls_in(child, name, method, hidden)
