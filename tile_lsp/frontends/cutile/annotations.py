@@ -34,6 +34,13 @@ class Annotation(msgspec.Struct, frozen=True):
     text: str = ""
     """As it is written, for people."""
 
+    def item(self, position: int | str) -> Annotation:
+        """Of one item of a tuple, or of any element of a list."""
+        if not self.items:
+            return Annotation("constant") if self.kind == "constant" else Annotation()
+        last = self.items[-1]
+        return self.items[position] if isinstance(position, int) and 0 <= position < len(self.items) else last
+
 
 def read_annotation(node: ast.expr | None, path: str, names: Names) -> Annotation:
     """The annotation of a parameter of a function in the file `path`. Never raises."""

@@ -198,6 +198,7 @@ class _Assumption:
         for role, dtype in (
             ("lock", "i32"),
             ("index", "i32"),
+            ("truth", "bool"),
             ("scale", "f8e8m0fnu"),
             ("scaled", "f8e4m3fn"),
             ("mma", operand),
@@ -220,10 +221,7 @@ class _Assumption:
     def annotated(self, slot: Slot) -> Annotation:
         annotation = next((p.annotation for p in self.parameters if p.name == slot.name), Annotation())
         for step in slot.path:
-            if not annotation.items:
-                return Annotation()
-            last = annotation.items[-1]
-            annotation = annotation.items[step] if isinstance(step, int) and step < len(annotation.items) else last
+            annotation = annotation.item(step)
         return annotation
 
     def known_float(self, arrays: Sequence[Slot]) -> str | None:
@@ -338,7 +336,7 @@ class _Assumption:
             part = Slot(slot.name, (*slot.path, position))
             if part not in self.usage.uses and (any_part := Slot(slot.name, (*slot.path, "*"))) in self.usage.uses:
                 part = any_part
-            inner = annotation.items[min(position, len(annotation.items) - 1)] if annotation.items else Annotation()
+            inner = annotation.item(position)
             role = inner.kind or self.slot_role(part) or "scalar"
             items.append(self.of_slot(part, inner, role).spec)
         return Assumed(TupleSpec(tuple(items)), Origin("assumed", use.sequence or annotation.text))
@@ -402,6 +400,15 @@ def scalar_of(spec: Spec) -> ScalarSpec | None:
     if kind is int:
         return ScalarSpec("i32" if -(1 << 31) <= int(spec.value or 0) < 1 << 31 else "i64")
     return ScalarSpec({bool: "bool", float: "f32"}[kind]) if kind in (bool, float) else None
+
+
+def as_launched(spec: Spec, annotation: Annotation) -> Spec:
+    """The spec with numbers made scalars wherever the annotation does not have them constant, as a launch does."""
+    if annotation.kind == "constant":
+        return spec
+    if isinstance(spec, TupleSpec):
+        return TupleSpec(tuple(as_launched(item, annotation.item(at)) for at, item in enumerate(spec.items)))
+    return scalar_of(spec) or spec
 
 
 def _promote(dtypes: Sequence[str]) -> str | None:

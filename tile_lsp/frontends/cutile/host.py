@@ -16,7 +16,7 @@ import msgspec
 from .dtypes import DTYPES, canonical
 from .names import Names, chain, statements
 
-_MAX_STEPS = 8_000
+_MAX_STEPS = 10_000
 _MAX_DEPTH = 6
 _LIBRARIES = ("torch", "numpy", "cupy", "jax.numpy")
 
@@ -42,6 +42,7 @@ class DtypeValue(msgspec.Struct, frozen=True):
 
 class Sequence_(msgspec.Struct, frozen=True):
     items: tuple[HostValue, ...]
+    is_list: bool = False
 
 
 class Many(msgspec.Struct, frozen=True):
@@ -50,7 +51,7 @@ class Many(msgspec.Struct, frozen=True):
     item: HostValue
 
 
-class Callee(msgspec.Struct, frozen=True):
+class Callee(msgspec.Struct, frozen=True, eq=False):
     """A function of the workspace; a kernel is one too. `lambda`s and classes are unknown."""
 
     node: ast.FunctionDef
@@ -94,7 +95,7 @@ class Launch(msgspec.Struct, frozen=True):
 def find_launches(path: str, names: Names) -> tuple[Launch, ...]:
     """The launches in a file, those reached from its top level first."""
     tree = names.tree(path)
-    if tree is None:
+    if tree is None or "launch" not in names.text(path):
         return ()
     run = _Run(names)
     run.attempt(lambda: _Frame(run, path, {}, 0).block(tree.body))
@@ -127,7 +128,6 @@ class _Run:
         self.steps = 0
 
     def attempt(self, action: Callable[[], object]) -> None:
-        self.steps = 0
         try:
             action()
         except (_EndError, RecursionError):
@@ -241,7 +241,7 @@ class _Frame:
             case ast.Attribute(value=owner, attr=attr):
                 return self.attribute(node, owner, attr)
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
-                return self.sequence(elements)
+                return self.sequence(elements, isinstance(node, ast.List))
             case ast.Call():
                 return self.call(node)
             case ast.BinOp(left=left, op=op, right=right):
@@ -272,7 +272,7 @@ class _Frame:
             case _:
                 return NOTHING
 
-    def sequence(self, elements: Sequence[ast.expr]) -> HostValue:
+    def sequence(self, elements: Sequence[ast.expr], is_list: bool) -> HostValue:
         items: list[HostValue] = []
         for element in elements:
             if isinstance(element, ast.Starred):
@@ -282,7 +282,7 @@ class _Frame:
                 items.extend(value.items)
             else:
                 items.append(self.value(element))
-        return Sequence_(tuple(items))
+        return Sequence_(tuple(items), is_list)
 
     def lookup(self, name: str) -> HostValue:
         value = self.env.get(name)
@@ -455,6 +455,8 @@ def _first(value: HostValue) -> HostValue:
 def _items(value: HostValue, count: int) -> list[HostValue]:
     if isinstance(value, Sequence_) and len(value.items) == count:
         return list(value.items)
+    if isinstance(value, Array) and value.dims:
+        return [Array(value.dtype, value.dims[1:])] * count
     return [value.item if isinstance(value, Many) else NOTHING] * count
 
 

@@ -10,11 +10,11 @@ from tile_lsp.analysis.python import KernelSite
 from tile_lsp.frontends.base import Origin
 
 from .annotations import Annotation
-from .assume import Parameter, scalar_of
+from .assume import Parameter, as_launched
 from .host import Array, DtypeValue, HostValue, Launch, Many, Number, Sequence_, find_launches
 from .names import Names
 from .signature import Expected, check_argument
-from .spec import ArraySpec, ConstantSpec, Dim, DtypeSpec, ListSpec, Spec, TupleSpec, constant
+from .spec import ArraySpec, Dim, DtypeSpec, ListSpec, Spec, TupleSpec, constant
 
 
 class Launched(msgspec.Struct, frozen=True):
@@ -59,7 +59,9 @@ def _weight(found: Mapping[str, Launched]) -> int:
 
 
 def _told(value: HostValue, expected: Expected, where: str) -> Launched | None:
-    spec = _spec(value, expected.annotation.kind == "constant")
+    spec = _spec(value)
+    if spec is not None:
+        spec = as_launched(spec, expected.annotation)
     if spec is not None and check_argument(expected, spec) is None:
         return Launched(where, spec)
     if isinstance(value, Array) and not expected.annotation.kind.startswith(("constant", "scalar", "list", "tuple")):
@@ -69,21 +71,20 @@ def _told(value: HostValue, expected: Expected, where: str) -> Launched | None:
     return None
 
 
-def _spec(value: HostValue, is_constant: bool) -> Spec | None:
+def _spec(value: HostValue) -> Spec | None:
     match value:
         case Array(dtype=str() as dtype, dims=tuple() as dims) if None not in dims:
             strides = tuple(map(Dim, value.strides)) if value.strides is not None else None
             return ArraySpec(dtype, tuple(Dim(length) for length in dims), strides)
         case Number(value=number):
-            spec = constant(number)
-            return spec if is_constant or not isinstance(spec, ConstantSpec) else scalar_of(spec) or spec
+            return constant(number)
         case DtypeValue(dtype=dtype):
             return DtypeSpec(dtype)
-        case Many(item=item) | Sequence_(items=(item, *_)) if isinstance(item, Array):
-            element = _spec(item, False)
+        case Many(item=item) | Sequence_(items=(item, *_), is_list=True):
+            element = _spec(item)
             return ListSpec(element) if isinstance(element, ArraySpec) else None
         case Sequence_(items=items):
-            specs = [_spec(item, is_constant) for item in items]
+            specs = [_spec(item) for item in items]
             return TupleSpec(tuple(spec for spec in specs if spec is not None)) if None not in specs else None
         case _:
             return None

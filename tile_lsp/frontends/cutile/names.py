@@ -50,6 +50,10 @@ class Names:
             self._facts[key] = make()
         return self._facts[key]
 
+    def text(self, path: str) -> str:
+        file = self._workspace.file(path)
+        return file.text if file is not None else ""
+
     def tree(self, path: str) -> ast.Module | None:
         file = self._workspace.file(path)
         return file.tree if file is not None else None

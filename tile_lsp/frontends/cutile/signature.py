@@ -15,7 +15,7 @@ from tile_lsp.model.settings import KernelSettings
 
 from . import versions
 from .annotations import Annotation
-from .assume import scalar_of
+from .assume import as_launched
 from .hints import HINTS, check_hint, check_symbol, parse_hint
 from .spec import (
     ArraySpec,
@@ -121,8 +121,8 @@ def check_argument(parameter: Expected, spec: Spec) -> str | None:
             return _check_static_axes(parameter, spec)
     if annotation.kind == "list" and not isinstance(spec, ListSpec):
         return f"{name} is a list of arrays: give its type, such as {name}=list[f16[?,?]]"
-    if annotation.kind == "tuple" and not isinstance(spec, TupleSpec):
-        return f"{name} is a tuple: give its items, such as {name}=(i32,128)"
+    if annotation.kind == "tuple":
+        return _check_tuple(parameter, spec)
     if annotation.kind == "scalar" and isinstance(spec, (ArraySpec, ListSpec)):
         return f"{name} is a scalar ({annotation.text}): give its type, such as {name}={annotation.dtype or 'i32'}"
     if annotation.dtype is not None and isinstance(spec, ScalarSpec) and spec.dtype != annotation.dtype:
@@ -138,6 +138,21 @@ def _check_constant(parameter: Expected, spec: ConstantSpec) -> str | None:
     if type(value) in fits:
         return None
     return f"{parameter.name} is a {parameter.annotation.text}, {spec} is {type(value).__name__}"
+
+
+def _check_tuple(parameter: Expected, spec: Spec) -> str | None:
+    annotation, name = parameter.annotation, parameter.name
+    if isinstance(spec, ExpressionSpec):
+        return None
+    if not isinstance(spec, TupleSpec):
+        return f"{name} is a tuple: give its items, such as {name}=(i32,128)"
+    if annotation.items and not annotation.repeated and len(spec.items) != len(annotation.items):
+        return f"{name} has {len(annotation.items)} items by its annotation, {spec} has {len(spec.items)}"
+    for position, item in enumerate(spec.items):
+        message = check_argument(Expected(f"{name}[{position}]", annotation.item(position)), item)
+        if message is not None:
+            return message
+    return None
 
 
 def _check_static_axes(parameter: Expected, spec: ArraySpec) -> str | None:
@@ -157,10 +172,7 @@ def _checked(text: str, parameter: Expected) -> Spec | SpecFault:
     message = check_argument(parameter, spec)
     if message is not None:
         return SpecFault(message, 0, len(text))
-    if parameter.annotation.kind == "constant":
-        return spec
-    # A launch makes a scalar of a number that is not declared constant.
-    return scalar_of(spec) or spec
+    return as_launched(spec, parameter.annotation)
 
 
 class _CommentReader:

@@ -164,7 +164,7 @@ class Named(msgspec.Struct, frozen=True):
     dotted: str
 
 
-class Function(msgspec.Struct, frozen=True):
+class Function(msgspec.Struct, frozen=True, eq=False):
     node: ast.FunctionDef | ast.Lambda
     path: str
     captured: tuple[tuple[str, Value], ...] = ()

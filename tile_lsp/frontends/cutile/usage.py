@@ -70,7 +70,7 @@ class Use:
         self.compared: list[object] = []
         """Literals that it is compared with."""
         self.roles: dict[str, str] = {}
-        """`mma`, `scaled`, `scale`, `index`, `lock` → why."""
+        """`mma`, `scaled`, `scale`, `index`, `lock`, `truth` → why."""
 
 
 class Usage:
@@ -795,6 +795,12 @@ class _Frame:
             return Tile(_dims(first), Of(slot))
         return UNKNOWN
 
+    def condition(self, value: Value) -> None:
+        """What is loaded and taken for a truth value is one."""
+        term = _term(value)
+        if isinstance(term, Of) and isinstance(value, Tile):
+            self.usage.use(term.slot).roles.setdefault("truth", f"its elements are conditions at {self.where()}")
+
     def stored(self, slot: Slot, value: Value) -> None:
         if isinstance(value, Ref):
             value = self.scalarise(value)
@@ -848,6 +854,7 @@ def _store(frame: _Frame, a: _Arguments) -> Value:
 def _gather(frame: _Frame, a: _Arguments) -> Value:
     array, indices = a.get(0, "array"), a.get(1, "indices")
     shape = _index_shape(frame, indices)
+    frame.condition(a.keywords.get("mask", UNKNOWN))
     if not isinstance(array, Ref):
         frame.integral(indices)
         return Tile(shape, None)
@@ -857,6 +864,7 @@ def _gather(frame: _Frame, a: _Arguments) -> Value:
 
 def _scatter(frame: _Frame, a: _Arguments) -> Value:
     array, indices, value = a.get(0, "array"), a.get(1, "indices"), a.get(2, "value", "tile")
+    frame.condition(a.keywords.get("mask", UNKNOWN))
     if isinstance(array, Ref):
         frame.indexed(array.slot, indices)
         frame.stored(array.slot, value)
@@ -1055,8 +1063,14 @@ def _scan(frame: _Frame, a: _Arguments) -> Value:
 
 def _where(frame: _Frame, a: _Arguments) -> Value:
     condition, left, right = (frame.scalarise(a.get(i, n)) for i, n in enumerate(("cond", "x", "y")))
+    frame.condition(condition)
     shape = frame.broadcast(frame.broadcast(_dims(condition), _dims(left)), _dims(right))
     return Tile(shape, join(_term(left), _term(right)))
+
+
+def _assert(frame: _Frame, a: _Arguments) -> Value:
+    frame.condition(a.get(0, "cond"))
+    return Literal(None)
 
 
 def _count(frame: _Frame, a: _Arguments) -> Value:
@@ -1113,6 +1127,7 @@ _OPERATIONS: dict[str, Callable[[_Frame, _Arguments], Value]] = {
     "cumprod": _scan,
     "scan": _scan,
     "where": _where,
+    "assert_": _assert,
     "bid": _count,
     "num_blocks": _count,
     "cdiv": _cdiv,
