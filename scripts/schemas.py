@@ -33,17 +33,17 @@ def generate() -> dict[str, str]:
 
 
 def _requests() -> dict[str, Any]:
-    """`requests` by method, and the notification; their types under `$defs`."""
+    """`requests` and `notifications` by method; their types under `$defs`."""
     types = [kind for request in requests.REQUESTS.values() for kind in (request.params, request.result)]
+    types += requests.NOTIFICATIONS.values()
     schemas, components = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     _add_descriptions(components, requests)
     pairs = iter(schemas)
-    status = {"$ref": "#/$defs/StatusResult"}
     return {
         "$schema": _DIALECT,
         "title": "Custom requests of tile-lsp",
         "requests": {method: {"params": next(pairs), "result": next(pairs)} for method in requests.REQUESTS},
-        "notifications": {requests.STATUS_CHANGED: {"params": status}},
+        "notifications": {method: {"params": next(pairs)} for method in requests.NOTIFICATIONS},
         "$defs": dict(sorted(components.items())),
     }
 

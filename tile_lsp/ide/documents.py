@@ -29,7 +29,17 @@ class Document(msgspec.Struct, frozen=True):
     links: tuple[tuple[Link, ...], ...]
     origins: tuple[int, ...]
     """The 0-based line of the artifact that a line shows; -1 for lines that were put in."""
-    stale: bool = False
+    job: Job | None = None
+    """The one that is shown."""
+    state: State = State.FRESH
+    """How the text stands to the source."""
+    problems: tuple[str, ...] = ()
+    """Why it is not fresh."""
+
+    @property
+    def stale(self) -> bool:
+        """True if this is not what the present text compiles to."""
+        return self.state is not State.FRESH
 
     @property
     def text(self) -> str:
@@ -56,7 +66,7 @@ def document(
     lines = _Lines()
     fault = outcome if isinstance(outcome, Fault) else None
     artifact = last if isinstance(outcome, Fault) else outcome
-    stale = fault is not None or kernel.state is State.STALE
+    state = State.FAILED if fault is not None else kernel.state if kernel.state is State.STALE else State.FRESH
     for line in _header(kernel, job, stage):
         lines.add(f"{leader} {line}")
     if kernel.state is State.STALE:
@@ -69,22 +79,25 @@ def document(
     lines.add("")
     if artifact is not None:
         _body(lines, snapshot, kernel, artifact, leader, linked=job is None or _is_current(kernel, job))
-    return lines.document(stage, stale=stale)
+    problems = (fault.message,) if fault is not None else ()
+    return lines.document(stage, job, state, problems)
 
 
 def types_document(snapshot: Snapshot, kernel: KernelView) -> Document:
     """The types of a kernel's active job as a document; made from the snapshot alone."""
     leader = FORMATS[Stage.TYPES].comment
     lines = _Lines()
-    for line in _header(kernel, kernel.job.job if kernel.job else None, Stage.TYPES):
+    job = kernel.job.job if kernel.job else None
+    faults = tuple(dict.fromkeys((*kernel.faults, *(kernel.inference.faults if kernel.inference else ()))))
+    for line in _header(kernel, job, Stage.TYPES):
         lines.add(f"{leader} {line}")
-    for fault in dict.fromkeys((*kernel.faults, *(kernel.inference.faults if kernel.inference else ()))):
+    for fault in faults:
         for line in _fault(kernel, fault):
             lines.add(f"{leader} {line}")
     lines.add("")
     for row in type_listing(kernel):
         lines.add(row.text, (row.chain,))
-    return lines.document(Stage.TYPES, stale=kernel.state is State.STALE)
+    return lines.document(Stage.TYPES, job, kernel.state, tuple(fault.message for fault in faults))
 
 
 class _Lines:
@@ -98,8 +111,8 @@ class _Lines:
         self.links.append(links)
         self.origins.append(origin)
 
-    def document(self, stage: Stage, *, stale: bool) -> Document:
-        return Document(stage, tuple(self.rows), tuple(self.links), tuple(self.origins), stale)
+    def document(self, stage: Stage, job: Job | None, state: State, problems: tuple[str, ...]) -> Document:
+        return Document(stage, tuple(self.rows), tuple(self.links), tuple(self.origins), job, state, problems)
 
 
 def _header(kernel: KernelView, job: Job | None, stage: Stage) -> list[str]:
@@ -158,4 +171,6 @@ def source_line(snapshot: Snapshot, kernel: KernelView, link: Link) -> str:
 
 def missing_document(stage: Stage, kernel: str, path: str) -> Document:
     """For a kernel that is not, or no longer, in its file."""
-    return Document(stage, (f"{FORMATS[stage].comment} {path} has no kernel {kernel}",), ((),), (-1,), stale=True)
+    message = f"{path} has no kernel {kernel}"
+    row = f"{FORMATS[stage].comment} {message}"
+    return Document(stage, (row,), ((),), (-1,), state=State.FAILED, problems=(message,))

@@ -14,6 +14,9 @@ class _Wire(msgspec.Struct, frozen=True, rename="camel"):
     pass
 
 
+State = Literal["fresh", "compiling", "stale", "failed", "blocked"]
+
+
 class Position(_Wire, frozen=True):
     line: int
     character: int
@@ -60,6 +63,8 @@ class Job(_Wire, frozen=True):
     """One line, once known."""
     problems: tuple[str, ...]
     """What went wrong in code generation."""
+    documents: dict[str, str]
+    """Stage → URI of the document that is pinned to this job."""
 
 
 class Kernel(_Wire, frozen=True):
@@ -69,12 +74,14 @@ class Kernel(_Wire, frozen=True):
     frontend: str
     range: Range
     selection_range: Range
-    state: Literal["fresh", "compiling", "stale", "failed", "blocked"]
+    state: State
     stages: tuple[str, ...]
     """Those that can be shown, in the order of lowering."""
     jobs: tuple[Job, ...]
     notes: tuple[str, ...]
     problems: tuple[str, ...]
+    documents: dict[str, str]
+    """Stage → URI of the document that follows the active job."""
 
 
 class JobsParams(_Wire, frozen=True):
@@ -100,6 +107,8 @@ class DocumentParams(_Wire, frozen=True):
 
 class DocumentResult(_Wire, frozen=True):
     uri: str
+    source: str
+    """URI of the file that holds the kernel."""
     language_id: str
     kernel: str
     stage: str
@@ -108,6 +117,13 @@ class DocumentResult(_Wire, frozen=True):
     """True if this is not what the present text compiles to."""
     job: str | None
     """Token of the job that is shown."""
+    label: str
+    """Of that job: `sm_90 · num_ctas=2`."""
+    pinned: bool
+    state: State
+    """How the text stands to the source."""
+    problems: tuple[str, ...]
+    """Why it is not fresh."""
     lines: tuple[tuple[tuple[Location, ...], ...], ...]
     """For each line of the text, the places it came from, most specific first; each with its call sites after it."""
 
@@ -159,6 +175,12 @@ class StatusResult(_Wire, frozen=True):
     version: str
 
 
+class KernelsChangedParams(_Wire, frozen=True):
+    """Kernels of a file, their states, jobs or resources are new."""
+
+    uri: str
+
+
 class Request(msgspec.Struct, frozen=True):
     params: type[msgspec.Struct]
     result: type[msgspec.Struct]
@@ -172,4 +194,9 @@ REQUESTS = {
     "tile/status": Request(StatusParams, StatusResult),
 }
 STATUS_CHANGED = "tile/statusChanged"
-"""Notification to a client that set `status` in its `initializationOptions`; parameters: `StatusResult`."""
+KERNELS_CHANGED = "tile/kernelsChanged"
+NOTIFICATIONS: dict[str, type[msgspec.Struct]] = {
+    STATUS_CHANGED: StatusResult,
+    KERNELS_CHANGED: KernelsChangedParams,
+}
+"""To a client that set `status` in its `initializationOptions`: method → parameters."""

@@ -8,8 +8,8 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from tile_lsp import __version__
 from tile_lsp.analysis.snapshot import JobView, KernelView, State
-from tile_lsp.engine.events import SessionEvent
-from tile_lsp.ide.jobs import job_label
+from tile_lsp.engine.events import KernelChanged, SessionEvent
+from tile_lsp.ide.jobs import config_label, job_label
 from tile_lsp.ide.kernels import kernel_named
 from tile_lsp.ide.resources import resources_line
 from tile_lsp.ide.stages import FORMATS, stages_of
@@ -28,6 +28,7 @@ _DELAY = 0.1
 def register(server: TileServer) -> None:
     status = _Status(server)
     server.listen(status.hear)
+    server.listen(_Kernels(server).hear)
 
     @server.feature("tile/jobs")
     def jobs(params: wire.JobsParams) -> wire.JobsResult:
@@ -41,19 +42,22 @@ def register(server: TileServer) -> None:
     async def document(params: wire.DocumentParams) -> wire.DocumentResult:
         address = _address(server, params)
         made = await server.documents.make(address)
-        kernel = kernel_named(server.snapshot, address.path, address.kernel)
-        active = kernel.job.job.to_token() if kernel is not None and kernel.job is not None else None
         lines = tuple(
             tuple(tuple(_location(server, place) for place in link) for link in links) for links in made.links
         )
         return wire.DocumentResult(
             uri=uris.to_tile_uri(address),
+            source=server.uri(address.path),
             language_id=made.language,
             kernel=address.kernel,
             stage=address.stage.value,
             text=made.text,
             stale=made.stale,
-            job=address.job or active,
+            job=made.job.to_token() if made.job is not None else address.job,
+            label=config_label(made.job.config) if made.job is not None else "",
+            pinned=address.job is not None,
+            state=made.state.value,
+            problems=made.problems,
             lines=lines,
         )
 
@@ -128,6 +132,27 @@ class _Status:
             self._server.protocol.notify(wire.STATUS_CHANGED, result)
 
 
+class _Kernels:
+    """Says whose kernels changed, once for many changes."""
+
+    def __init__(self, server: TileServer) -> None:
+        self._server = server
+        self._paths: set[str] = set()
+
+    def hear(self, event: SessionEvent) -> None:
+        if not self._server.options.status or not isinstance(event, KernelChanged):
+            return
+        if not self._paths:
+            asyncio.get_running_loop().call_later(_DELAY, self._say)
+        self._paths.add(event.path)
+
+    def _say(self) -> None:
+        paths, self._paths = self._paths, set()
+        if self._server.alive:
+            for path in sorted(paths):
+                self._server.protocol.notify(wire.KERNELS_CHANGED, wire.KernelsChangedParams(self._server.uri(path)))
+
+
 def _address(server: TileServer, params: wire.DocumentParams) -> uris.Address:
     if params.uri is not None:
         address = server.documents.address(params.uri)
@@ -154,16 +179,25 @@ def _kernel(server: TileServer, kernel: KernelView) -> wire.Kernel:
         selection_range=_range(server, kernel.path, kernel.name_span),
         state=kernel.state.value,
         stages=tuple(stage.value for stage in stages_of(kernel.frontend)),
-        jobs=tuple(_job(view, index == kernel.active) for index, view in enumerate(kernel.jobs)),
+        jobs=tuple(_job(kernel, view, index == kernel.active) for index, view in enumerate(kernel.jobs)),
         notes=tuple(note.message for note in kernel.notes),
         problems=tuple(dict.fromkeys(fault.message for fault in faults)),
+        documents=_documents(kernel, None),
     )
 
 
-def _job(view: JobView, active: bool) -> wire.Job:
+def _documents(kernel: KernelView, job: str | None) -> dict[str, str]:
+    return {
+        stage.value: uris.to_tile_uri(uris.Address(kernel.path, kernel.name, stage, job))
+        for stage in stages_of(kernel.frontend)
+    }
+
+
+def _job(kernel: KernelView, view: JobView, active: bool) -> wire.Job:
+    token = view.job.to_token()
     return wire.Job(
         key=view.job.key,
-        token=view.job.to_token(),
+        token=token,
         label=job_label(view),
         target=view.job.config.target,
         hints=dict(view.job.config.hints),
@@ -173,6 +207,7 @@ def _job(view: JobView, active: bool) -> wire.Job:
         active=active,
         resources=resources_line(view),
         problems=tuple(fault.message for fault in view.faults),
+        documents=_documents(kernel, token),
     )
 
 
