@@ -276,6 +276,13 @@ class Compiler:
         made = await self._step(key, lambda: self._disassembler.disassemble(tool, cubin))
         return made if isinstance(made, Fault) else made[DISASSEMBLY]
 
+    def _prepare_disassembly(self, compilation: Compilation) -> None:
+        """The disassembler builds its tables while the assembler runs."""
+        tool = compilation.environment.tools.get("nvdisasm")
+        target = compilation.job.config.target
+        if tool is not None and target is not None:
+            self._disassembler.prepare(tool, target)
+
     async def _step(self, key: str, attempt: Callable[[], Awaitable[Blobs | Fault]]) -> Blobs | Fault:
         """A step looked up in memory, then in the store, then run, by one caller in one process."""
         known = self._blobs.get(key)
@@ -302,7 +309,10 @@ class Compiler:
 
     async def _read(self, compilation: Compilation, entry: Entry, stage: Stage) -> Artifact | Fault:
         blobs: dict[str, bytes] = {}
-        for name in compilation.frontend.blobs_for(stage):
+        needed = compilation.frontend.blobs_for(stage)
+        if DISASSEMBLY in needed:
+            self._prepare_disassembly(compilation)
+        for name in needed:
             blob = await self._blob(compilation, entry, name)
             if isinstance(blob, Fault):
                 return blob
