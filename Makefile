@@ -19,6 +19,7 @@ help:
 	@echo "make bench      the figures of benchmarks/"
 	@echo "make schemas    write schemas/ from the types of the code"
 	@echo "make snapshots  rewrite the expected texts of the tests"
+	@echo "make vsix       build the VS Code extension: vscode-extension/*.vsix"
 	@echo "make clean      remove .venv and caches"
 
 $(READY): pyproject.toml constraints.txt scripts/install.sh
@@ -55,7 +56,14 @@ schemas: $(READY)
 snapshots: $(READY)
 	$(RUN) -m pytest --inline-snapshot=create,fix $(TESTS)
 
+# The extension brings the server along as a wheel, which its offer to install the server uses.
+.PHONY: vsix
+vsix: $(READY)
+	rm -rf vscode-extension/bundled vscode-extension/*.vsix
+	$(RUN) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir vscode-extension/bundled .
+	cd vscode-extension && npm ci --loglevel=error && npm run --silent package
+
 .PHONY: clean
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	rm -rf .venv .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist vscode-extension/dist vscode-extension/bundled vscode-extension/node_modules
 	find . -name __pycache__ -prune -exec rm -rf {} +

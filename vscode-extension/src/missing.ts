@@ -4,7 +4,6 @@ import { join } from "node:path";
 import {
   commands,
   type Disposable,
-  env,
   ProcessExecution,
   Task,
   TaskPanelKind,
@@ -18,7 +17,6 @@ import {
 import { findInterpreter } from "./discovery";
 import type { Server } from "./server";
 
-const DOCS = "https://github.com/tile-lsp/tile-lsp#readme";
 /** Modules that kernels are written with. */
 const KERNELS =
   /^\s*(?:import|from)\s+(?:cuda\.tile|triton|numba\.cuda)\b|^\s*from\s+(?:cuda\s+import\s+tile|numba\s+import\s+cuda)\b/m;
@@ -55,7 +53,8 @@ export class Missing implements Disposable {
       CHOOSE,
       OPEN,
     );
-    if (answer === OPEN) await env.openExternal(Uri.parse(DOCS));
+    if (answer === OPEN)
+      await commands.executeCommand("markdown.showPreview", Uri.joinPath(this.extension, "media/server.md"));
     else if (answer === CHOOSE) await this.choose();
     else if (answer && interpreter) await this.install(interpreter);
   }
