@@ -70,10 +70,11 @@ def _section(member: str, bindings: dict[_Binding, _Types], home: str, sources: 
 
 
 def _type(record: TypeRecord) -> str:
+    """With what is known of a kernel's own parameters; a helper's have it from those."""
     text = record.type
     if record.constant is not None:
         text += f" = {record.constant}"
-    if record.facts:
+    if record.facts and record.kind == "param" and len(record.chain) == 1:
         text += f"  ({', '.join(f'{name} {value}' for name, value in record.facts)})"
     return text
 

@@ -33,6 +33,9 @@ class OneFile(NamedTuple):
         root = project_root(os.path.dirname(path))
         return cls(path, root, settings_of(root, python))
 
+    def with_python(self, python: str) -> OneFile:
+        return self._replace(settings=msgspec.structs.replace(self.settings, python=python))
+
     @contextlib.asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         """A session that does nothing unasked, closed with all its processes at the end."""
