@@ -21,6 +21,8 @@ export type DocumentParams = {
 
 export type DocumentResult = {
   uri: string;
+  /** URI of the file that holds the kernel. */
+  source: string;
   languageId: string;
   kernel: string;
   stage: string;
@@ -29,13 +31,15 @@ export type DocumentResult = {
   stale: boolean;
   /** Token of the job that is shown. */
   job: string | null;
+  /** Of that job: `sm_90 · num_ctas=2`. */
+  label: string;
+  pinned: boolean;
+  /** How the text stands to the source. */
+  state: "blocked" | "compiling" | "failed" | "fresh" | "stale";
+  /** Why it is not fresh. */
+  problems: string[];
   /** For each line of the text, the places it came from, most specific first; each with its call sites after it. */
   lines: Location[][][];
-  source: string;
-  pinned: boolean;
-  label: string;
-  state: "blocked" | "compiling" | "failed" | "fresh" | "stale";
-  problems: string[];
 };
 
 /** One configuration of a kernel. */
@@ -55,6 +59,7 @@ export type Job = {
   resources: string | null;
   /** What went wrong in code generation. */
   problems: string[];
+  /** Stage → URI of the document that is pinned to this job. */
   documents: Record<string, string>;
 };
 
@@ -80,7 +85,13 @@ export type Kernel = {
   jobs: Job[];
   notes: string[];
   problems: string[];
+  /** Stage → URI of the document that follows the active job. */
   documents: Record<string, string>;
+};
+
+/** Kernels of a file, their states, jobs or resources are new. */
+export type KernelsChangedParams = {
+  uri: string;
 };
 
 export type Location = {
@@ -142,10 +153,6 @@ export type StatusResult = {
 };
 
 export type TextDocument = {
-  uri: string;
-};
-
-export type KernelsChangedParams = {
   uri: string;
 };
 
