@@ -12,9 +12,13 @@ import msgspec
 from tile_lsp.engine.analyse import analyse
 from tile_lsp.engine.files import Files
 from tile_lsp.engine.session import Session
+from tile_lsp.engine.settings import workspace_settings
 from tile_lsp.frontends import FRONTENDS
 from tile_lsp.frontends.base import FrontEnd
 from tile_lsp.model.settings import Settings
+
+from .output import write_error
+from .source import short_path
 
 #: What stands in the top folder of a project.
 _MARKS = ("tile-lsp.toml", "pyproject.toml", ".git", "setup.py", "setup.cfg")
@@ -59,7 +63,11 @@ def project_root(folder: str) -> str:
 
 
 def settings_of(root: str, python: str | None = None) -> Settings:
-    settings = Settings()
+    """What is wrong with them goes to standard error: no command fails for it."""
+    settings, problems, _ = workspace_settings((root,), Files().read)
+    for problem in problems:
+        line, column = problem.span.line, problem.span.column + 1
+        write_error(f"{short_path(problem.path)}:{line}:{column}: warning: {problem.message}")
     return msgspec.structs.replace(settings, python=os.path.abspath(python)) if python else settings
 
 

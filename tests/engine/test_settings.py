@@ -1,0 +1,61 @@
+"""Settings from the files of a workspace, with the editor's over them."""
+
+from __future__ import annotations
+
+from tile_lsp.engine.settings import workspace_settings
+from tile_lsp.model.location import Span
+
+PYPROJECT = """\
+[project]
+name = "kernels"
+
+[tool.tile-lsp]
+targets = ["sm_90"]
+extra-roots = ["lib"]
+trust = "always"
+timeout = 3
+
+[tool.tile-lsp.hints]
+num_ctas = 2
+"""
+
+
+def settings(files: dict[str, str], editor: dict[str, object] | None = None, roots: tuple[str, ...] = ("/w",)):
+    return workspace_settings(roots, files.get, editor)
+
+
+def test_pyproject():
+    found, problems, _ = settings({"/w/pyproject.toml": PYPROJECT})
+    assert (found.targets, found.extra_roots, dict(found.hints)) == (("sm_90",), ("lib",), {"num_ctas": 2})
+    assert found.trust == "editor"
+    assert [(problem.path, problem.span) for problem in problems] == [
+        ("/w/pyproject.toml", Span(8, 0, 8, 7)),
+        ("/w/pyproject.toml", Span(7, 0, 7, 5)),
+    ]
+
+
+def test_its_own_file_wins_over_pyproject():
+    found, problems, _ = settings({"/w/pyproject.toml": PYPROJECT, "/w/tile-lsp.toml": 'targets = "sm_80"'})
+    assert (found.targets, found.extra_roots, problems) == (("sm_80",), (), ())
+
+
+def test_the_editor_wins_key_by_key():
+    found, _, problems = settings({"/w/pyproject.toml": PYPROJECT}, {"targets": ["sm_120"], "extraRoots": None, "x": 1})
+    assert (found.targets, dict(found.hints)) == (("sm_120",), {"num_ctas": 2})
+    assert [problem.path for problem in problems] == [("x",)]
+
+
+def test_the_first_folder_wins():
+    files = {"/a/tile-lsp.toml": 'targets = "sm_80"', "/b/tile-lsp.toml": 'targets = "sm_90"\nhints.occupancy = 2'}
+    found, _, _ = settings(files, roots=("/a", "/b"))
+    assert (found.targets, dict(found.hints)) == (("sm_80",), {"occupancy": 2})
+
+
+def test_a_file_that_is_no_toml():
+    found, problems, _ = settings({"/w/tile-lsp.toml": "targets = ["})
+    assert found.targets == ()
+    assert [problem.path for problem in problems] == ["/w/tile-lsp.toml"]
+
+
+def test_a_pyproject_of_others():
+    assert settings({"/w/pyproject.toml": "[tool.black]\n"})[1] == ()

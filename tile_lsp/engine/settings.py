@@ -1,0 +1,65 @@
+"""The settings that a workspace's files hold: `tile-lsp.toml`, or `[tool.tile-lsp]` in pyproject.toml."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tile_lsp.model.location import Span
+from tile_lsp.model.settings import SettingProblem, Settings, decode, merge
+from tile_lsp.model.toml import TomlSection, read_toml
+
+#: Files that may hold settings, with the table that does; the first of a folder that has them counts.
+SOURCES = (("tile-lsp.toml", ()), ("pyproject.toml", ("tool", "tile-lsp")))
+
+#: For the editor's own settings only: a workspace must not vouch for itself.
+_NOT_IN_FILES = frozenset({"trust"})
+
+
+class FileProblem(NamedTuple):
+    """Something wrong in a settings file, where it is written."""
+
+    path: str
+    message: str
+    span: Span
+
+
+def workspace_settings(
+    roots: Sequence[str], read: Callable[[str], str | None], editor: Mapping[str, Any] | None = None
+) -> tuple[Settings, tuple[FileProblem, ...], tuple[SettingProblem, ...]]:
+    """The settings of a workspace: its folders' files, then the editor's over them.
+
+    With what is wrong in files, and what is wrong in the editor's. Never raises: what is wrong is left at its default.
+    """
+    problems: list[FileProblem] = []
+    values: dict[str, Any] = {}
+    for root in reversed(roots):  # the first folder has the last word
+        values = merge(values, _of_folder(root, read, problems))
+    _, editor_problems = decode(editor or {})
+    settings, _ = decode(merge(values, editor or {}))
+    return settings, tuple(problems), editor_problems
+
+
+def _of_folder(root: str, read: Callable[[str], str | None], problems: list[FileProblem]) -> Mapping[str, Any]:
+    for name, table in SOURCES:
+        path = os.path.join(root, name)
+        text = read(path)
+        if text is None:
+            continue
+        section = read_toml(text, table)
+        if section.error is not None:
+            message, span = section.error
+            problems.append(FileProblem(path, message, span))
+        if section.values or (section.error is not None and not table):
+            return _checked(path, section, problems)
+    return {}
+
+
+def _checked(path: str, section: TomlSection, problems: list[FileProblem]) -> Mapping[str, Any]:
+    problems += [FileProblem(path, p.message, section.locate(p.path)) for p in decode(section.values)[1]]
+    for name in section.values:
+        if name.lower() in _NOT_IN_FILES:
+            message = f"`{name}` is for the editor's own settings: a workspace can't vouch for itself"
+            problems.append(FileProblem(path, message, section.locate((name,))))
+    return {name: value for name, value in section.values.items() if name.lower() not in _NOT_IN_FILES}
