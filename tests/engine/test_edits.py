@@ -33,7 +33,7 @@ TWO = ONE + kernel("second")
 async def test_unsaved_text_is_what_counts(tmp_path):
     async with workbench(tmp_path, {"k.py": HEADER + kernel("first", size=32)}) as bench:
         await bench.edit("k.py", ONE)
-        assert bench.types_of("k.py", "a") == {"Tile[float32,(64,)]"}
+        assert bench.types_of("k.py", "a") == {"Tile[float32,(64)]"}
 
 
 async def test_of_twenty_edits_at_once_the_last_one_stays_and_the_others_are_dropped(tmp_path):
@@ -44,7 +44,7 @@ async def test_of_twenty_edits_at_once_the_last_one_stays_and_the_others_are_dro
             bench.session.change(bench.path("k.py"), HEADER + kernel("first", f"b = a + {i}.5", 2 ** (i % 7)), i)
             await asyncio.sleep(0)
         await bench.session.settled()
-        assert bench.types_of("k.py", "b") == {"Tile[float32,(32,)]"}
+        assert bench.types_of("k.py", "b") == {"Tile[float32,(32)]"}
         assert bench.kernel("k.py").state is State.FRESH
         assert 1 <= bench.ran()["inferences"] < 20
 
@@ -57,7 +57,7 @@ async def test_no_edit_is_lost_while_something_runs(tmp_path):
         while bench.session.stats().running == 0:
             await asyncio.sleep(0.001)
         await bench.edit("k.py", HEADER + kernel("first", "b = a * 2", 16))
-        assert bench.types_of("k.py", "b") == {"Tile[float32,(16,)]"}
+        assert bench.types_of("k.py", "b") == {"Tile[float32,(16)]"}
 
 
 BROKEN = {
@@ -75,7 +75,7 @@ async def test_a_syntax_error_elsewhere_leaves_a_kernel_live(tmp_path, name):
         await bench.open("k.py")
         await bench.edit("k.py", BROKEN[name].replace("N=64", "N=32", 1))
         assert bench.kernel("k.py", "first").state is State.FRESH
-        assert bench.types_of("k.py", "a", "first") == {"Tile[float32,(32,)]"}
+        assert bench.types_of("k.py", "a", "first") == {"Tile[float32,(32)]"}
         assert bench.session.snapshot().files[bench.path("k.py")].problems
 
 
@@ -88,7 +88,7 @@ async def test_a_broken_kernel_keeps_its_last_good_types_at_the_lines_that_stand
         await bench.edit("k.py", broken)
         view = bench.kernel("k.py", "second")
         assert view.state is State.STALE
-        assert bench.types_of("k.py", "a", "second") == {"Tile[float32,(64,)]"}
+        assert bench.types_of("k.py", "a", "second") == {"Tile[float32,(64)]"}
         lines = broken.split("\n")
         found = {
             lines[place.span.line - 1].strip()
@@ -106,7 +106,7 @@ async def test_one_kernel_with_a_type_error_does_not_take_the_others_with_it(tmp
         await bench.open("k.py")
         assert bench.kernel("k.py", "first").state is State.FAILED
         assert bench.kernel("k.py", "second").state is State.FRESH
-        assert bench.types_of("k.py", "a", "first") == {"Tile[float32,(64,)]"}  # made before the error
+        assert bench.types_of("k.py", "a", "first") == {"Tile[float32,(64)]"}  # made before the error
 
 
 async def test_a_helper_used_at_two_types_keeps_both_with_their_callers(tmp_path):
@@ -124,7 +124,7 @@ async def test_a_helper_used_at_two_types_keeps_both_with_their_callers(tmp_path
             if record.name == "w" and record.kind == "store"
         }
         first = text.split("\n").index("    b = double(a)") + 1
-        assert found == {("Tile[float32,(64,)]", first), ("Tile[float16,(64,)]", first + 1)}
+        assert found == {("Tile[float32,(64)]", first), ("Tile[float16,(64)]", first + 1)}
 
 
 # -- what a file's top level does is nobody's business ---------------------------------------------------------------
@@ -155,7 +155,7 @@ async def test_the_top_level_is_not_run(tmp_path, name, place, monkeypatch):
     async with workbench(tmp_path, {"k.py": text}) as bench:
         await bench.open("k.py")
         assert bench.kernel("k.py").faults == ()
-        assert bench.types_of("k.py", "a") == {"Tile[float32,(64,)]"}
+        assert bench.types_of("k.py", "a") == {"Tile[float32,(64)]"}
         assert not (tmp_path / "RAN").exists()
 
 
@@ -168,7 +168,7 @@ MISDEEDS = {
     "crashes": ("import ctypes\nS = ctypes.string_at(0)", "SIGSEGV"),
     "aborts": ("import os\nS = os.abort()", "SIGABRT"),
     "loops": ("def spin():\n    while True:\n        pass\n\nS = spin()", "2 s"),
-    "floods": ("def flood():\n    while True:\n        print('x' * 10**6)\n\nS = flood()", "output"),
+    "floods": ("def flood():\n    while True:\n        print('x' * 10**6)\n\nS = flood()", "printed 64 MiB"),
     "eats memory": ("S = len(bytearray(1 << 40))", "emory"),
     "recurses": ("def deep():\n    return deep()\n\nS = deep()", "RecursionError"),
     "lacks a module": ("import no_such_module_anywhere\nS = no_such_module_anywhere.S", "no_such_module_anywhere"),
@@ -184,6 +184,7 @@ async def test_a_misdeed_is_a_fault_of_that_kernel_alone(tmp_path, name):
         await bench.session.settled()
         (fault,) = bench.kernel("k.py", "first").faults
         assert word in f"{fault.message} {fault.help}"
+        assert len(fault.message) < 3000
         assert bench.kernel("k.py", "second").state is State.FRESH
         await bench.edit("k.py", ONE)
         assert bench.kernel("k.py", "first").state is State.FRESH
@@ -241,7 +242,7 @@ async def test_any_text_will_do(tmp_path, name):
         await bench.open("k.py")
         view = bench.kernel("k.py")
         assert view.faults == ()
-        assert "Tile[float32,(64,)]" in {record.type for record in view.inference.types}
+        assert "Tile[float32,(64)]" in {record.type for record in view.inference.types}
 
 
 async def test_an_untrusted_workspace_runs_nothing(tmp_path):
@@ -276,4 +277,5 @@ async def test_an_interpreter_without_the_compiler_gets_the_command_that_install
         await bench.open("k.py")
         (fault,) = bench.kernel("k.py").faults
         assert "cuda-tile" in f"{fault.message} {fault.help}"
-        assert f"{python} -m pip install" in str(fault.help)
+        assert "pip install" in str(fault.help)
+        assert python in str(fault.help)

@@ -42,6 +42,8 @@ __all__ = [
 
 #: An environment that was looked at this long ago (s) is looked at again before it is trusted.
 _FRESH = 2.0
+_LAST_WORDS = 4096
+"""Characters of a dead worker's output that are looked at for its last words."""
 _DUMPED_FRAME = re.compile(r'^ +File "(.+)", line (\d+) in ', re.MULTILINE)
 
 
@@ -363,10 +365,16 @@ def _lost(lost: Lost, request: InferRequest, worker: Worker) -> InferResult:
     if lost.reason == "timeout":
         fault = _timed_out("Loading and typing", name, lost.seconds, chain)
     else:
-        words = "\n".join(output.strip().splitlines()[-8:])
+        words = _last_words(output)
         message = f"The worker {lost.reason} while it loaded and typed {name}."
         fault = Fault(FaultKind.ENVIRONMENT, f"{message}\n{words}" if words else message, chain, code="crash")
     return InferResult(Inference(faults=(fault,), output=output))
+
+
+def _last_words(output: str) -> str:
+    """Its last lines, each no longer than a message can bear."""
+    lines = output[-_LAST_WORDS:].strip().splitlines()[-8:]
+    return "\n".join(line if len(line) <= 200 else f"{line[:200]}…" for line in lines)
 
 
 def _dumped(output: str, members: Collection[str]) -> Chain:

@@ -9,6 +9,7 @@ import importlib.metadata
 import importlib.util
 import json
 import os
+import shutil
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
@@ -64,7 +65,7 @@ def survey(names: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
     """Versions of the distributions named (a trailing `*` matches the rest), and the editable ones as {import name:
     path}.
 
-    The path is the package's folder, or the module's file.
+    The path is the folder that holds the package or module.
     """
     wanted = tuple(names)
     versions: dict[str, str] = {}
@@ -110,9 +111,9 @@ def _modules_in(folder: str) -> Iterator[tuple[str, str]]:
         for entry in entries:
             stem, extension = os.path.splitext(entry.name)
             if extension == ".py" and stem.isidentifier() and stem not in ("setup", "conftest"):
-                yield stem, entry.path
+                yield stem, folder
             elif entry.name.isidentifier() and os.path.exists(os.path.join(entry.path, "__init__.py")):
-                yield entry.name, entry.path
+                yield entry.name, folder
 
 
 def _finder_table(path: str) -> dict[str, str]:
@@ -122,7 +123,8 @@ def _finder_table(path: str) -> dict[str, str]:
         targets: list[Any] = getattr(statement, "targets", [getattr(statement, "target", None)])
         if any(isinstance(target, ast.Name) and target.id == "MAPPING" for target in targets):
             table = ast.literal_eval(statement.value)  # type: ignore[attr-defined]
-            return {str(name): str(place) for name, place in table.items()}
+            # The table names the package's own folder, or the module's file without its extension or with it.
+            return {str(name): os.path.dirname(str(place)) for name, place in table.items() if "." not in name}
     return {}
 
 
@@ -146,6 +148,9 @@ def pip(*requirements: str) -> str:
     """The command that installs into this very interpreter."""
     words = [f"'{word}'" if any(c in word for c in "[]<>=*~! ") else word for word in requirements]
     python = f"'{sys.executable}'" if " " in sys.executable else sys.executable
-    if importlib.util.find_spec("pip") is None:
+    install = " ".join([python, "-m pip install", *words])
+    if importlib.util.find_spec("pip") is not None:
+        return install
+    if shutil.which("uv"):
         return " ".join(["uv pip install --python", python, *words])
-    return " ".join([python, "-m pip install", *words])
+    return f"{python} -m ensurepip && {install}"
