@@ -42,6 +42,22 @@ def test_the_innermost_expression_is_named_by_its_source():
     check(source, [source.kernel("k", *types)], "g(1): int32\n\nk for sm_90")
 
 
+def test_on_a_callee_it_is_the_type_of_the_call():
+    source = Source("""
+        def k(A):
+            x = ct.m‸ma(A, 1) + 2
+    """)
+    types = [
+        source.typed("expr", "ct.mma(A, 1) + 2", "f32"),
+        source.typed("expr", "ct.mma(A, 1)", "f16"),
+        source.typed("expr", "ct.mma", "function mma"),
+        source.typed("load", "ct", "module ct"),
+    ]
+    check(source, [source.kernel("k", *types)], "ct.mma(A, 1): f16\n\nk for sm_90", span=source.span("ct.mma(A, 1)"))
+    source.cursor = (2, 8)
+    check(source, [source.kernel("k", *types)], "ct.mma(A, 1): f16\n\nk for sm_90")
+
+
 def test_nothing_is_known_of_nothing():
     source = Source("""
         x = ‸1
@@ -211,7 +227,7 @@ def test_markdown_shows_text_as_it_stands():
         def ‸k(A):
             pass
     """)
-    fault = Fault(FaultKind.USER, "expected *tile* <b>, got `x[0]`\nsecond line")
+    fault = Fault(FaultKind.USER, "expected *tile* <b>, got `x[0]`\nsm_90 _x")
     kernel = source.kernel("k", jobs=(), faults=(fault,))
     text = hover(snapshot(source.view(kernel)), PATH, *source.cursor).markup.markdown()
-    assert "expected \\*tile\\* \\<b\\>, got `x[0]`  \nsecond line" in text
+    assert "expected \\*tile\\* \\<b>, got `x[0]`  \nsm_90 \\_x" in text

@@ -42,8 +42,23 @@ def hover(snapshot: Snapshot, path: str, line: int, column: int) -> Hover | None
                 return Hover(_parameter(kernel, name, inner), span)
     if not typed:
         return None
-    span = min((entry.span for entry in typed), key=size)
+    span = _call_of(typed) or min((entry.span for entry in typed), key=size)
     return Hover(_expression(file, span, [entry for entry in typed if entry.span == span]), span)
+
+
+_VALUELESS = ("function ", "module ")
+"""What a name stands for that is no value of the kernel: on its own it says less than what is done with it."""
+
+
+def _call_of(typed: Sequence[Typed]) -> Span | None:
+    """On the callee of a call, `ct.mma` or its `ct`: the call, whose type is what one wants to know."""
+    inner = min(typed, key=lambda entry: size(entry.span))
+    if not inner.record.type.startswith(_VALUELESS):
+        return None
+    around = [
+        entry for entry in typed if entry.span[:2] == inner.span[:2] and not entry.record.type.startswith(_VALUELESS)
+    ]
+    return min((entry.span for entry in around), key=size, default=None)
 
 
 def _expression(file: FileView, span: Span, typed: Sequence[Typed]) -> Markup:

@@ -6,7 +6,8 @@ import re
 
 import msgspec
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_SPECIAL = re.compile(r"([\\*\[\]<]|(?<!\w)_|_(?!\w)|(?m:^)[#>])")
+"""What Markdown would take for markup. Nothing else has a backslash before it: some clients show those."""
 
 
 class Code(msgspec.Struct, frozen=True, tag="code"):

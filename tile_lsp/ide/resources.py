@@ -33,4 +33,4 @@ def _size(text: str) -> str | None:
     count = int(text.split()[0])
     if count == 0:
         return None
-    return f"{count / 1024:g} KiB" if count % 512 == 0 else f"{count} B"
+    return f"{count} B" if count < 1024 else f"{round(count / 1024, 1):g} KiB"

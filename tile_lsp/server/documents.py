@@ -87,14 +87,15 @@ class Documents:
         """The document as of now; compiles what is missing. A fault becomes the text."""
         served = self._keep(address)
         job, fault = _pinned(address)
-        session = self._server.session
-        if fault is None and address.stage is Stage.TYPES:
-            await session.inferred(address.path)
         outcome: Artifact | Fault | None = fault
-        if outcome is None and address.stage is not Stage.TYPES:
-            outcome = await session.artifact(address.path, address.kernel, address.stage, job)
+        if address.stage is Stage.TYPES:
+            await self._server.with_session(lambda session: session.inferred(address.path))
+        elif outcome is None:
+            outcome = await self._server.with_session(
+                lambda session: session.artifact(address.path, address.kernel, address.stage, job)
+            )
         # Positions of the moment: the text may have moved while the compiler ran.
-        snapshot = session.snapshot()
+        snapshot = self._server.snapshot
         kernel = kernel_named(snapshot, address.path, address.kernel)
         if kernel is None:
             served.document = missing_document(address.stage, address.kernel, address.path)

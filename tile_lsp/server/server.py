@@ -6,13 +6,15 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
 
 from tile_lsp import __version__
+from tile_lsp.analysis.snapshot import Snapshot
+from tile_lsp.model.settings import Settings
 
 from . import uris
 from .capabilities import capabilities
@@ -23,7 +25,6 @@ from .protocol import TileProtocol
 from .text import Change, apply_changes, from_byte_column, sound, split_lines, to_byte_column
 
 if TYPE_CHECKING:
-    from tile_lsp.analysis.snapshot import FileView, Snapshot
     from tile_lsp.engine.events import SessionEvent
     from tile_lsp.engine.session import Session
     from tile_lsp.model.location import SourceRange, Span
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from .documents import Documents
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 class OpenText:
@@ -64,6 +66,8 @@ class TileServer(LanguageServer):
         self.work_done = WorkDoneProgress(self)
         self._uris: dict[str, str] = {}
         self._session: Session | None = None
+        self._ready = asyncio.Event()
+        self._replaced = asyncio.Event()
         self._background: set[asyncio.Task[Any]] = set()
         self._listeners: list[Callable[[SessionEvent], None]] = []
         self._option_problem: str | None = None
@@ -94,12 +98,18 @@ class TileServer(LanguageServer):
 
         return Documents(self)
 
-    @property
-    def session(self) -> Session:
-        """Made on first use, after the answer to `initialize`: the engine takes time to import."""
-        if self._session is None:
-            self._session = self._new_session()
-        return self._session
+    async def start(self) -> None:
+        """The client is ready: it may be asked and told things. Called once its settings are known."""
+        if self._option_problem:
+            self.tell(self._option_problem)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Make a session with the present settings and folders, and give it the open texts."""
+        self._session = self._new_session()
+        self._ready.set()
+        for text in self.texts.values():
+            self._session.open(text.path, sound(text.text), text.version)
 
     def _new_session(self) -> Session:
         from tile_lsp.engine.session import Session
@@ -122,29 +132,41 @@ class TileServer(LanguageServer):
             except Exception:
                 log.exception("a listener failed on %r", event)
 
-    async def start(self) -> None:
-        """The client is ready: it may be asked and told things from now on."""
-        if self._option_problem:
-            self.tell(self._option_problem)
-        _ = self.session
-
     async def restart_session(self) -> None:
         """Settings or folders are others: begin anew with the same open texts. What was compiled is in the store."""
-        old, self._session = self._session, None
-        if old is not None:
-            await old.close()
-        for text in self.texts.values():
-            self.session.open(text.path, sound(text.text), text.version)
+        old = self._session
+        if old is None:
+            return  # not begun yet, or over
+        self._begin()
+        self._replaced.set()
+        self._replaced = asyncio.Event()
+        await old.close()
+
+    async def with_session(self, work: Callable[[Session], Coroutine[Any, Any, T]]) -> T:
+        """Wait for something of the session. If another takes its place meanwhile, the question goes to that one."""
+        while True:
+            await self._ready.wait()
+            if self._session is None:
+                raise asyncio.CancelledError
+            asked = asyncio.ensure_future(work(self._session))
+            replaced = asyncio.ensure_future(self._replaced.wait())
+            try:
+                await asyncio.wait({asked, replaced}, return_when=asyncio.FIRST_COMPLETED)
+                if not replaced.done():
+                    return asked.result()
+            finally:
+                asked.cancel()
+                replaced.cancel()
 
     async def set_client_settings(self, settings: dict[str, Any]) -> None:
         if settings != self._client_settings:
             self._client_settings = settings
-            if self._session is not None:
-                await self.restart_session()
+            await self.restart_session()
 
     async def close(self) -> None:
         """End all work and all processes. Safe to call twice."""
         session, self._session = self._session, None
+        self._replaced.set()
         if session is not None:
             await session.close()
 
@@ -157,7 +179,8 @@ class TileServer(LanguageServer):
             return
         self._uris[path] = document.uri
         self.texts[path] = OpenText(document.uri, path, document.text, document.version)
-        self.session.open(path, sound(document.text), document.version)
+        if self._session is not None:
+            self._session.open(path, sound(document.text), document.version)
 
     def did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         text = self._text_of(params.text_document.uri)
@@ -165,13 +188,15 @@ class TileServer(LanguageServer):
             return
         changes = [_change(change) for change in params.content_changes]
         text.set(apply_changes(text.text, changes, self.client.encoding), params.text_document.version)
-        self.session.change(text.path, sound(text.text), text.version)
+        if self._session is not None:
+            self._session.change(text.path, sound(text.text), text.version)
 
     def did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         text = self._text_of(params.text_document.uri)
         if text is not None:
             del self.texts[text.path]
-            self.session.close_file(text.path)
+            if self._session is not None:
+                self._session.close_file(text.path)
 
     def _text_of(self, uri: str) -> OpenText | None:
         path = uris.to_path(uri)
@@ -183,14 +208,25 @@ class TileServer(LanguageServer):
         roots = tuple(dict.fromkeys([*(root for root in self.roots if root not in removed), *added]))
         if roots != self.roots:
             self.roots = roots
-            if self._session is not None:
-                self.background(self.restart_session())
+            self.background(self.restart_session())
 
     # -- translation -------------------------------------------------------------------------------------------------
 
     @property
+    def session(self) -> Session | None:
+        """None before the client's settings are known, and after the end."""
+        return self._session
+
+    @property
+    def settings(self) -> Settings:
+        return self._session.settings if self._session is not None else Settings()
+
+    @property
     def snapshot(self) -> Snapshot:
-        return self.session.snapshot()
+        """What is known now; nothing, where there is no session. Never waits."""
+        if self._session is None:
+            return Snapshot({}, trusted=self.options.trusted)
+        return self._session.snapshot()
 
     def uri(self, path: str) -> str:
         """As the client spells it, where it ever did."""
@@ -225,10 +261,6 @@ class TileServer(LanguageServer):
 
     def location(self, place: SourceRange) -> types.Location:
         return types.Location(uri=self.uri(place.path), range=self.range(place.path, place.span))
-
-    def file_of(self, uri: str) -> FileView | None:
-        path = uris.to_path(uri)
-        return self.snapshot.files.get(path) if path is not None else None
 
     # -- talking to the client ---------------------------------------------------------------------------------------
 

@@ -50,7 +50,7 @@ class _Publisher:
         self._timer: asyncio.TimerHandle | None = None
 
     def compute(self) -> dict[str, tuple[Diagnostic, ...]]:
-        return diagnostics(self._server.snapshot, remarks=self._server.session.settings.remarks)
+        return diagnostics(self._server.snapshot, remarks=self._server.settings.remarks)
 
     def hear(self, event: SessionEvent) -> None:
         if isinstance(event, DiagnosticsChanged) and self._timer is None:

@@ -15,7 +15,7 @@ def register(server: TileServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     def text_document_inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
         path = uris.to_path(params.text_document.uri)
-        if path is None:
+        if path is None or not server.settings.inlay_hints:
             return None
         first, last = params.range.start.line + 1, params.range.end.line + 1
         return [_hint(server, path, hint) for hint in inlay_hints(server.snapshot, path, first, last)]

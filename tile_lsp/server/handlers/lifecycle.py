@@ -15,8 +15,8 @@ WATCHED = ("**/*.py", "**/pyproject.toml", "**/tile-lsp.toml")
 def register(server: TileServer) -> None:
     @server.feature(types.INITIALIZED)
     async def initialized(params: types.InitializedParams) -> None:
-        await server.start()
         await pull_configuration(server)
+        await server.start()
         if server.client.watched_files:
             await _watch(server)
 

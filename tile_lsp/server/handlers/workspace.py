@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from pygls.exceptions import JsonRpcException
 
 from tile_lsp.server import uris
@@ -9,6 +11,8 @@ from tile_lsp.server.lsp import types
 from tile_lsp.server.server import TileServer
 
 SECTION = "tile-lsp"
+_PATIENCE = 5.0
+"""Seconds that a client gets to say its settings before the work begins without them."""
 
 
 def register(server: TileServer) -> None:
@@ -17,7 +21,7 @@ def register(server: TileServer) -> None:
         paths = [path for change in params.changes if (path := uris.to_path(change.uri))]
         if any(path.endswith(".toml") for path in paths):
             server.background(server.restart_session())
-        elif paths:
+        elif paths and server.session is not None:
             server.session.files_changed(paths)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
@@ -33,9 +37,10 @@ async def pull_configuration(server: TileServer) -> None:
     if not server.client.configuration:
         return
     item = types.ConfigurationItem(section=SECTION)
+    asked = server.workspace_configuration_async(types.ConfigurationParams(items=[item]))
     try:
-        answer = await server.workspace_configuration_async(types.ConfigurationParams(items=[item]))
-    except JsonRpcException:
+        answer = await asyncio.wait_for(asked, _PATIENCE)
+    except (JsonRpcException, TimeoutError):
         return
     settings = answer[0] if answer else None
     if isinstance(settings, dict):
