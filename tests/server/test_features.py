@@ -499,3 +499,40 @@ async def test_its_workers_end_with_it(workspace):
         assert children, "a worker runs"
     for child in children:
         assert not os.path.exists(f"/proc/{child}"), child
+
+
+async def test_wrong_settings_are_reported_where_they_are_written(workspace, tmp_path):
+    folder = tmp_path / "wörk space"
+    folder.mkdir()
+    (folder / "tile-lsp.toml").write_text('targets = ["sm_90"]\ncode-lens = 3\n')
+    async with workspace("nvim") as ws:
+        published = await ws.client.until("textDocument/publishDiagnostics", lambda p: "toml" in p["uri"])
+        assert published["uri"] == (folder / "tile-lsp.toml").as_uri()
+        (diagnostic,) = published["diagnostics"]
+        assert diagnostic["range"]["start"] == {"line": 1, "character": 0}
+        assert "code-lens" in diagnostic["message"]
+
+
+async def test_changed_settings_count_at_once(workspace):
+    async with workspace("vscode", KERNEL.replace(" target=sm_90", "")) as ws:
+        await ws.inferred()
+        (kernel,) = (await ws.client.ask("tile/jobs"))["kernels"]
+        assert kernel["jobs"][0]["target"] is None
+        ws.client.settings = {**ws.client.settings, "targets": ["sm_80", "sm_120"]}
+        ws.client.tell("workspace/didChangeConfiguration", {"settings": None})
+        await ws.client.until("workspace/configuration")
+        await ws.client.until("workspace/configuration")
+        await ws.inferred()
+        (kernel,) = (await ws.client.ask("tile/jobs"))["kernels"]
+        assert [job["target"] for job in kernel["jobs"]] == ["sm_80", "sm_120"]
+
+
+async def test_the_users_settings_may_withdraw_trust(workspace):
+    async with workspace("vscode") as ws:
+        await ws.inferred()
+        ws.client.settings = {**ws.client.settings, "trust": "never"}
+        ws.client.tell("workspace/didChangeConfiguration", {"settings": None})
+        await ws.client.until("workspace/configuration")
+        await ws.client.until("workspace/configuration")
+        assert "trust" in (await ws.document("sass"))["text"]
+        assert (await ws.client.ask("tile/status"))["trusted"] is False

@@ -28,7 +28,7 @@ from .uris import Address
 if TYPE_CHECKING:
     import asyncio
 
-    from .server import TileServer
+    from .server import SettingsRead, TileServer
 
 log = logging.getLogger(__name__)
 
@@ -129,7 +129,7 @@ class Documents:
 
     # -- following the kernel ----------------------------------------------------------------------------------------
 
-    def hear(self, event: SessionEvent) -> None:
+    def hear(self, event: SessionEvent | SettingsRead) -> None:
         if not isinstance(event, DocumentChanged):
             return
         for address, served in self._served.items():

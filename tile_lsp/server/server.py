@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
@@ -27,12 +27,17 @@ from .text import Change, apply_changes, from_byte_column, sound, split_lines, t
 if TYPE_CHECKING:
     from tile_lsp.engine.events import SessionEvent
     from tile_lsp.engine.session import Session
+    from tile_lsp.engine.settings import FileProblem
     from tile_lsp.model.location import SourceRange, Span
 
     from .documents import Documents
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+
+
+class SettingsRead(NamedTuple):
+    """A session began; `setting_problems` are those of the settings that it began with."""
 
 
 class OpenText:
@@ -69,8 +74,10 @@ class TileServer(LanguageServer):
         self._ready = asyncio.Event()
         self._replaced = asyncio.Event()
         self._background: set[asyncio.Task[Any]] = set()
-        self._listeners: list[Callable[[SessionEvent], None]] = []
+        self._listeners: list[Callable[[SessionEvent | SettingsRead], None]] = []
         self._option_problem: str | None = None
+        self.setting_problems: tuple[FileProblem, ...] = ()
+        """What is wrong in settings files."""
         self._client_settings: dict[str, Any] = {}
 
     # -- life --------------------------------------------------------------------------------------------------------
@@ -108,24 +115,26 @@ class TileServer(LanguageServer):
         """Make a session with the present settings and folders, and give it the open texts."""
         self._session = self._new_session()
         self._ready.set()
+        self._on_event(SettingsRead())
         for text in self.texts.values():
             self._session.open(text.path, sound(text.text), text.version)
 
     def _new_session(self) -> Session:
         from tile_lsp.engine.session import Session
 
-        from .settings import session_settings
+        from .settings import is_trusted, session_settings
 
-        settings, problems = session_settings(self.roots, self._client_settings)
-        for problem in problems:
+        settings, self.setting_problems, said = session_settings(self.roots, self._client_settings)
+        for problem in said:
             self.tell(problem)
-        return Session(settings, roots=self.roots, trusted=self.options.trusted, on_event=self._on_event)
+        trusted = is_trusted(settings, self.options.trusted)
+        return Session(settings, roots=self.roots, trusted=trusted, on_event=self._on_event)
 
-    def listen(self, listener: Callable[[SessionEvent], None]) -> None:
+    def listen(self, listener: Callable[[SessionEvent | SettingsRead], None]) -> None:
         """Hear of everything that happens in the session, in the order in which it does."""
         self._listeners.append(listener)
 
-    def _on_event(self, event: SessionEvent) -> None:
+    def _on_event(self, event: SessionEvent | SettingsRead) -> None:
         for listener in self._listeners:
             try:
                 listener(event)

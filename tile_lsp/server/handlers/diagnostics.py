@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from tile_lsp.engine.events import DiagnosticsChanged, SessionEvent
 from tile_lsp.ide.diagnostics import Diagnostic, diagnostics
@@ -11,7 +12,7 @@ from tile_lsp.model.outcome import Severity
 from tile_lsp.server import uris
 from tile_lsp.server.capabilities import DIAGNOSTICS
 from tile_lsp.server.lsp import types
-from tile_lsp.server.server import TileServer
+from tile_lsp.server.server import SettingsRead, TileServer
 
 _DELAY = 0.02
 """Seconds: what changes together is said once."""
@@ -47,13 +48,16 @@ class _Publisher:
     def __init__(self, server: TileServer) -> None:
         self._server = server
         self._said: dict[str, tuple[Diagnostic, ...]] = {}
+        self._in_settings: set[str] = set()
         self._timer: asyncio.TimerHandle | None = None
 
     def compute(self) -> dict[str, tuple[Diagnostic, ...]]:
         return diagnostics(self._server.snapshot, remarks=self._server.settings.remarks)
 
-    def hear(self, event: SessionEvent) -> None:
-        if isinstance(event, DiagnosticsChanged) and self._timer is None:
+    def hear(self, event: SessionEvent | SettingsRead) -> None:
+        if isinstance(event, SettingsRead):
+            self._say_settings()
+        elif isinstance(event, DiagnosticsChanged) and self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_DELAY, self._say)
 
     def _say(self) -> None:
@@ -69,14 +73,27 @@ class _Publisher:
             self._server.ask(self._server.workspace_diagnostic_refresh_async(None))
             return
         for path in changed:
-            text = self._server.texts.get(path)
-            self._server.text_document_publish_diagnostics(
-                types.PublishDiagnosticsParams(
-                    uri=self._server.uri(path),
-                    version=text.version if text else None,
-                    diagnostics=[_diagnostic(self._server, path, item) for item in current.get(path, ())],
-                )
+            self._publish(path, current.get(path, ()))
+
+    def _say_settings(self) -> None:
+        """Where they are written, and always pushed: no client pulls the diagnostics of a file in another language."""
+        problems: dict[str, list[Diagnostic]] = {path: [] for path in self._in_settings}
+        for problem in self._server.setting_problems:
+            found = Diagnostic(problem.span, problem.message, Severity.WARNING, "settings")
+            problems.setdefault(problem.path, []).append(found)
+        for path, items in problems.items():
+            self._publish(path, items)
+        self._in_settings = {path for path, items in problems.items() if items}
+
+    def _publish(self, path: str, items: Sequence[Diagnostic]) -> None:
+        text = self._server.texts.get(path)
+        self._server.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(
+                uri=self._server.uri(path),
+                version=text.version if text else None,
+                diagnostics=[_diagnostic(self._server, path, item) for item in items],
             )
+        )
 
 
 def _diagnostic(server: TileServer, path: str, item: Diagnostic) -> types.Diagnostic:

@@ -6,7 +6,7 @@ import asyncio
 
 from tile_lsp.engine.events import KernelChanged, Progress, SessionEvent
 from tile_lsp.server.progress import Token
-from tile_lsp.server.server import TileServer
+from tile_lsp.server.server import SettingsRead, TileServer
 
 _DELAY = 0.05
 """Seconds between the first change and the refresh that covers it."""
@@ -24,7 +24,7 @@ class _Refresher:
         self._server = server
         self._timer: asyncio.TimerHandle | None = None
 
-    def hear(self, event: SessionEvent) -> None:
+    def hear(self, event: SessionEvent | SettingsRead) -> None:
         if isinstance(event, KernelChanged) and self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_DELAY, self._refresh)
 
@@ -49,7 +49,7 @@ class _BackgroundProgress:
         self._timer: asyncio.TimerHandle | None = None
         self._token: Token | None = None
 
-    def hear(self, event: SessionEvent) -> None:
+    def hear(self, event: SessionEvent | SettingsRead) -> None:
         if not isinstance(event, Progress) or not self._server.client.work_done_progress:
             return
         self._running, self._title = event.running, event.title or "compiling kernels"

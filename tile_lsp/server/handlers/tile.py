@@ -20,7 +20,7 @@ from tile_lsp.model.stage import Stage
 from tile_lsp.server import requests as wire
 from tile_lsp.server import uris
 from tile_lsp.server.lsp import types
-from tile_lsp.server.server import TileServer
+from tile_lsp.server.server import SettingsRead, TileServer
 
 _DELAY = 0.1
 """Seconds: at most so often is a status bar told anything."""
@@ -120,7 +120,7 @@ class _Status:
             version=__version__,
         )
 
-    def hear(self, event: SessionEvent) -> None:
+    def hear(self, event: SessionEvent | SettingsRead) -> None:
         if self._server.options.status and self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_DELAY, self._say)
 
@@ -141,7 +141,7 @@ class _Kernels:
         self._server = server
         self._paths: set[str] = set()
 
-    def hear(self, event: SessionEvent) -> None:
+    def hear(self, event: SessionEvent | SettingsRead) -> None:
         if not self._server.options.status or not isinstance(event, KernelChanged):
             return
         if not self._paths:
