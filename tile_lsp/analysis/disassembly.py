@@ -16,7 +16,7 @@ BYTES = 16
 
 Texts = tuple[str, ...]
 
-_LINE = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;")
+_LINE = re.compile(r"^ *\t*/\*([0-9a-f]{4,})\*/[ \t]+([^;\n]*);", re.MULTILINE)
 _CODE_ADDRESS = re.compile(
     r"(?:@!?U?P\w+ )?(?:BRA|BSSY|LEPC|CALL\.REL|RET\.REL|WARPSYNC\.COLLECTIVE)\b.*?\b(0x[0-9a-f]+)$"
 )
@@ -44,7 +44,7 @@ def split(output: str, codes: Sequence[bytes]) -> list[Texts]:
 
     Raises `ValueError` unless each instruction is there once.
     """
-    found = [(int(match[1], 16), match[2]) for match in _LINE.finditer(output)]
+    found = [(int(match[1], 16), match[2].rstrip()) for match in _LINE.finditer(output)]
     count = sum(len(code) for code in codes) // BYTES
     if [address for address, _ in found] != list(range(0, count * BYTES, BYTES)):
         raise ValueError(f"the disassembler wrote {len(found)} instructions for {count}")

@@ -8,6 +8,7 @@ before its row.
 from __future__ import annotations
 
 import bisect
+import re
 import struct
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -17,6 +18,7 @@ import msgspec
 from .cubin import Cubin
 
 SOURCE, PTX, TILEIR = ".debug_line", ".nv_debug_line_sass", ".nv.tileir.debug_line"
+_OCTAL = re.compile(rb"\\([0-3][0-7]{2})")
 _DEEPEST = 64
 """Call sites kept of one row; the rest of a longer chain is dropped."""
 
@@ -174,8 +176,25 @@ def _files(data: bytes, at: int, end: int) -> list[str]:
         folder, at = _unsigned(data, at)
         _, at = _unsigned(data, at)
         _, at = _unsigned(data, at)
-        prefix = folders[folder] if folder < len(folders) else ""
-        files.append(name if prefix in ("", ".") else f"{prefix}/{name}")
+        files.append(_path(folders[folder] if folder < len(folders) else "", name))
+
+
+def _path(folder: str, name: str) -> str:
+    """The file as the source named it.
+
+    PTX has no letters but ASCII: other bytes are written as `\\303`. The assembler keeps that, and takes the last
+    backslash for the end of the folder's name.
+    """
+    if folder in ("", "."):
+        return _unescaped(name)
+    joined = _unescaped(f"{folder}/{name}")
+    return _unescaped(f"{folder}\\{name}") if "\ufffd" in joined else joined
+
+
+def _unescaped(text: str) -> str:
+    if "\\" not in text:
+        return text
+    return _OCTAL.sub(lambda match: bytes([int(match[1], 8)]), text.encode()).decode("utf-8", "replace")
 
 
 def _string(data: bytes, at: int, end: int) -> tuple[str, int]:

@@ -24,8 +24,8 @@ class Sources:
     def chain(self, section: int, address: int) -> Chain:
         """Innermost first; empty if nothing is known. `section` is the index of the `.text` section.
 
-        Tile IR's word comes first: it has columns, and the source table counts on through the lines of inline assembly,
-        which gives lines that the source does not have.
+        Tile IR's word comes first: it has columns. Besides, the source table counts on through the lines of inline
+        assembly, which gives lines that the source does not have, and misses changes of the call site alone.
         """
         line = self.tileir_line(section, address)
         if line is not None and line <= len(self._lines) and self._lines[line - 1]:

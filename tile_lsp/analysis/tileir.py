@@ -21,7 +21,6 @@ _DEEPEST = 64
 _LONGEST_LOCATION = 10_000
 
 _ALIAS = re.compile(r"(#[\w.$-]+) = (.+)")
-_TRAILING = re.compile(r" loc\((.*)\)$")
 _ESCAPE = re.compile(rb"\\(?:([0-9A-Fa-f]{2})|(.))")
 _TOKEN = re.compile(r'\s*(?:(?P<alias>#[\w.$-]+)(?![\w.<])|"(?P<text>(?:[^"\\]|\\.)*)"|(?P<word>#?[\w.]+)|(?P<sign>.))')
 
@@ -36,10 +35,10 @@ def read(text: str) -> Artifact:
             if match := _ALIAS.fullmatch(line):
                 aliases[match[1]] = match[2]
             continue
-        match = _TRAILING.search(line)
-        # A location is the last thing of a line; one quoted in a string is followed by the string's end.
-        lines.append(line[: match.start()] if match else line)
-        locations.append(match[1] if match else None)
+        # A location is the last thing of a line, and has no other in its own form; one in a string is followed by `"`.
+        start = line.rfind(" loc(") if line.endswith(")") else -1
+        lines.append(line[:start] if start >= 0 else line)
+        locations.append(line[start + 5 : -1] if start >= 0 else None)
     while lines and not lines[-1].strip():
         lines.pop()
         locations.pop()
