@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple
 
@@ -218,7 +219,7 @@ class Compiler:
         request = CodegenRequest(
             hints=hints,
             targets=(str(target),) if target is not None else compilation.frontend.targets,
-            symbol=str(fields["symbol"]) if fields.get("symbol") else compilation.job.kernel.rpartition(".")[2],
+            symbol=str(fields.get("symbol") or _default_symbol(compilation.job.kernel)),
         )
         for _ in range(2):
             holder = await self._holder(compilation, entry)
@@ -365,6 +366,11 @@ def _from_inference(inference: Inference, stage: Stage) -> Artifact | Fault | No
     if inference.faults:
         return inference.faults[0]
     return inference.typed if stage is Stage.TYPED else None
+
+
+def _default_symbol(kernel: str) -> str:
+    """Assemblers take letters of ASCII only."""
+    return re.sub(r"\W", "_", kernel.rpartition(".")[2], flags=re.ASCII)
 
 
 def _is_result(inference: Inference) -> bool:

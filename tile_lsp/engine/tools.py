@@ -95,6 +95,8 @@ class Tools:
             )
         finally:
             _kill(process)
+            # Gone when we return, also when cancelled: nothing of it is left to the end of the event loop.
+            await process.wait()
         words = stderr.read_text(errors="replace").strip() or stdout.read_text(errors="replace")[-2000:].strip()
         if code != 0:
             return _failure(tool, code, words)
@@ -125,6 +127,7 @@ def _failure(tool: Tool, code: int, words: str) -> Fault:
         with contextlib.suppress(ValueError):
             words = f"{words}\n{tool.name} was ended by {signal.Signals(-code).name}".strip()
         return Fault(FaultKind.ENVIRONMENT, words or f"{tool.name} was ended by signal {-code}", code="crash")
+    words = words.removeprefix("error: ")
     return Fault(
         FaultKind.USER, words or f"{tool.name} failed with exit status {code} and said nothing", code=tool.name
     )
