@@ -208,9 +208,9 @@ class _Parser:
         return self._text[start : self._at].strip()
 
     def _literal(self) -> Any:
-        match = re.compile(r"[rRbBuU]?('(\\.|[^'\\])*'|\"(\\.|[^\"\\])*\")|[-+]?(inf|nan|[\w.]+([eE][-+]\d+)?)").match(
-            self._text, self._at
-        )
+        match = re.compile(
+            r"[rRbBuU]?('(\\.|[^'\\])*'|\"(\\.|[^\"\\])*\")|[-+]?(inf|nan|\d[\d_.]*[eE][-+]\d+|[\w.]+)"
+        ).match(self._text, self._at)
         if match is None:
             raise self._error("a literal was expected")
         self._at = match.end()
