@@ -78,9 +78,9 @@ class Usage:
 
     def __init__(self) -> None:
         self.uses: dict[Slot, Use] = {}
-        self.shapes: list[Dims] = []
-        """Shapes of tiles, as the code spells them."""
-        self.accumulators: list[Dims] = []
+        self.shapes: dict[Dims, None] = {}
+        """Shapes of tiles, in the order in which they were met."""
+        self.accumulators: dict[Dims, None] = {}
         self.equalities: list[tuple[Mono, Mono]] = []
         """Sizes that have to be the same."""
         self.stores: list[tuple[Slot, Term, str]] = []
@@ -566,14 +566,15 @@ class _Frame:
             self.array(slot, "indexed")
 
     def tile_shape(self, value: Value) -> Dims | None:
-        """A shape as an argument gives it, noted as one that the code spells out."""
+        """The shape of a tile as an argument gives it."""
         if isinstance(value, Items):
             shape = tuple(item.size if isinstance(item, Num) else None for item in value.items)
         elif isinstance(value, Num):
             shape = (value.size,)
         else:
             return None
-        self.usage.shapes.append(shape)
+        if not any(size is not None and size.coefficient < 0 for size in shape):
+            self.usage.shapes[shape] = None
         return shape
 
     def equal(self, left: Mono | None, right: Mono | None) -> None:
@@ -595,6 +596,8 @@ class _Frame:
             else:
                 self.equal(a, b)
                 result.append(a if a is not None else b)
+        if len(left) > 1:
+            self.usage.shapes[tuple(result)] = None
         return tuple(result)
 
     def same_count(self, before: Dims | None, after: Dims | None) -> None:
@@ -920,7 +923,7 @@ def _accumulate(frame: _Frame, left: Dims | None, right: Dims | None, acc: Value
             frame.equal(ours, theirs)
     result = known if known is not None else shape
     if result is not None:
-        frame.usage.accumulators.append(result)
+        frame.usage.accumulators[result] = None
     return Tile(result, _term(acc))
 
 
@@ -950,7 +953,6 @@ def _reshape(frame: _Frame, a: _Arguments) -> Value:
     before, after = _dims(tile), frame.tile_shape(wanted)
     if after is not None and any(size is not None and size.coefficient < 0 for size in after):
         # One length of -1 stands for what is left.
-        frame.usage.shapes.pop()
         rest = [size for size in after if size is not None and size.coefficient > 0]
         left = None
         if before is not None and None not in before and len(rest) == len(after) - 1:
