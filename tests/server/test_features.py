@@ -234,9 +234,8 @@ async def test_code_actions_by_kind(workspace):
         assert sass["arguments"] == [{"uri": ws.uri, "kernel": "copy", "stage": "sass"}]
 
         (edit,) = every["source.tile.pin"]["edit"]["changes"][ws.uri]
-        assert edit["range"]["start"] == edit["range"]["end"] == {"line": 5, "character": 0}
-        assert edit["newText"].startswith("# tile-lsp: x=f32[")
-        assert edit["newText"].endswith("\n")
+        assert edit["range"]["start"] == edit["range"]["end"] == ws.at(" target=sm_90", len(" target=sm_90"))
+        assert edit["newText"].startswith(" x=f")
 
 
 async def test_show_opens_a_document_that_follows_the_kernel(workspace):

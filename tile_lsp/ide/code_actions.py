@@ -6,8 +6,10 @@ import shlex
 
 import msgspec
 
+from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.snapshot import FileView, JobView, KernelView, Snapshot
-from tile_lsp.ide.jobs import assumed
+from tile_lsp.ide.comment_help import comments_above
+from tile_lsp.ide.jobs import arguments_line, assumed
 from tile_lsp.ide.kernels import kernels_at
 from tile_lsp.ide.stages import FORMATS, stages_of
 from tile_lsp.model.job import Job
@@ -70,25 +72,33 @@ def _command(kernel: KernelView, name: str, title: str, kind: str, stage: Stage 
 
 
 def pin_edit(file: FileView, kernel: KernelView) -> Edit | None:
-    """The edit that writes the active job as a comment above the kernel, or None where nothing was assumed."""
+    """The edit that writes what the active job assumes above the kernel; None where it assumes nothing.
+
+    Target and hints stay where they come from: only arguments are pinned.
+    """
     view = kernel.job
-    if view is None or not assumed(view):
+    if view is None or not (guesses := assumed(view)):
         return None
+    if (comment := _comment_of(file, kernel, view)) is not None:
+        end = comment.items[-1].value_span
+        words = "".join(f" {argument.argument.name}={argument.argument.spec}" for argument in guesses)
+        return Edit(kernel.path, Span(end.end_line, end.end_column, end.end_line, end.end_column), words)
     line = kernel.span.line
     text = file.lines[line - 1] if line <= len(file.lines) else ""
     indent = text[: len(text) - len(text.lstrip())]
     newline = "\r\n" if "\r\n" in file.text else "\n"
-    return Edit(kernel.path, Span(line, 0, line, 0), f"{indent}# tile-lsp: {job_words(view)}{newline}")
+    return Edit(kernel.path, Span(line, 0, line, 0), f"{indent}# tile-lsp: {arguments_line(view.job)}{newline}")
 
 
-def job_words(view: JobView) -> str:
-    """A job as the words of a comment: `"A=f16[?,?] tm=128 target=sm_90 num_ctas=2"`."""
-    config = view.job.config
-    words = [f"{argument.name}={argument.spec}" for argument in view.job.arguments]
-    if config.target:
-        words.append(f"target={config.target}")
-    words += [f"{name}={value}" for name, value in config.hints]
-    return " ".join(words)
+def _comment_of(file: FileView, kernel: KernelView, view: JobView) -> JobComment | None:
+    """The comment that a job comes from: the first that gives just those arguments that come from a comment."""
+    parameters = {name for name, _ in kernel.parameters}
+    given = {argument.argument.name for argument in view.arguments if argument.origin == "comment"}
+    for comment in comments_above(file, kernel.span.line):
+        names = {item.name for item in comment.items}
+        if comment.items and names & parameters == given:
+            return comment
+    return None
 
 
 def command_line(path: str, kernel: str, job: Job, stage: Stage) -> str:

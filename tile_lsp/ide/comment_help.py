@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tile_lsp.analysis.comments import CommentItem, read_comments
+from tile_lsp.analysis.comments import CommentItem, JobComment, read_comments
 from tile_lsp.analysis.snapshot import FileView, KernelView
 from tile_lsp.ide.markup import Code, Markup, Text, code
 from tile_lsp.model.location import Span
@@ -14,19 +14,24 @@ def comment_hover(file: FileView, line: int, column: int) -> tuple[Markup, Span]
     """The markup and the span of the `NAME=VALUE` at a position, or None where there is none."""
     if not _is_comment(file, line):
         return None
-    first = last = line
-    while _is_comment(file, first - 1):
-        first -= 1
+    last = line
     while _is_comment(file, last + 1):
         last += 1
-    comments = read_comments([_comment_line(file, number) for number in range(first, last + 1)])
-    for comment in comments:
+    for comment in comments_above(file, last + 1):
         for item in comment.items:
             span = Span(*item.name_span[:2], *item.value_span[2:])
             if span.contains(line, column):
                 kernel = next((kernel for kernel in file.kernels if kernel.span.line == last + 1), None)
                 return _item(item, kernel), span
     return None
+
+
+def comments_above(file: FileView, line: int) -> tuple[JobComment, ...]:
+    """The job comments among the comment lines that end right above a line."""
+    first = line
+    while _is_comment(file, first - 1):
+        first -= 1
+    return read_comments([_comment_line(file, number) for number in range(first, line)])
 
 
 def _is_comment(file: FileView, line: int) -> bool:

@@ -61,12 +61,14 @@ _MLIR = _grammar(
 _TYPED = _grammar(
     comment=r"//.*",
     string=r'"[^"]*"|\'[^\']*\'',
-    variable=r"\$[\w.]+|%[\w.]+",
-    type=r"\b(?:Tile|Array|List|Tuple|Token|Pointer)\[[^=]*?\](?=\s|$|,|\))|\b(?:b?float\d+|u?int\d+|bool_?)\b",
+    variable=r"\$[\w.]+|%[\w.]+|\b[A-Za-z_]\w*\.\d+\b",
+    type=r"\b(?:Tile|Array|List|Tuple|Pointer)\[(?:[^\[\]]|\[[^\[\]]*\])*\]|\bToken\b|\b(?:b?float\d+|u?int\d+|bool_?)\b",
     function=r"\b[a-z_]\w*(?=\()",
     number=r"-?\b\d+(?:\.\d+)?\b",
 )
-_TYPES = _grammar(comment=r"//.*", number=r"^(?:[^:\s]+:)?\d+:\d+", type=r"(?<=: ).*?(?=$|  ←)", variable=r"\b\w+(?=:)")
+_TYPES = _grammar(
+    comment=r"//.*", number=r"^(?:[^:\s]+:)?\d+:\d+", type=r"(?<=: ).*?(?=$|  ←)", variable=r"(?<=\d )\w+(?=:)"
+)
 
 _GRAMMARS = {
     Stage.SASS: _SASS,
@@ -79,6 +81,8 @@ _GRAMMARS = {
     Stage.HIR: _TYPED,
     Stage.TYPES: _TYPES,
 }
+_ONE_OPCODE = frozenset({Stage.SASS, Stage.PTX})
+"""A line is one instruction: what looks like an opcode after the first is an operand."""
 
 
 def semantic_tokens(document: Document, first: int = 0, last: int | None = None) -> tuple[Token, ...]:
@@ -88,8 +92,13 @@ def semantic_tokens(document: Document, first: int = 0, last: int | None = None)
         return ()
     tokens = []
     for line in range(first, len(document.rows) if last is None else min(last + 1, len(document.rows))):
+        has_opcode = False
         for match in grammar.finditer(document.rows[line]):
             text = match[0]
+            if match.lastgroup == "function" and document.stage in _ONE_OPCODE:
+                if has_opcode:
+                    continue
+                has_opcode = True
             start = match.start() + len(text) - len(text.lstrip())
             if match.end() > start and match.lastgroup is not None:
                 tokens.append(Token(line, start, match.end() - start, match.lastgroup))

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _KEPT = 64
-"""Documents that are kept up to date; those that were looked at longest ago are forgotten."""
+"""Documents that are known; those that were asked for longest ago are forgotten."""
+_FOLLOWED = 8
+"""Files that are kept up to date: no client says when it closes one."""
 
 
 class _Served:
@@ -45,6 +47,10 @@ class _Served:
         self.file: Path | None = None
         """Where it was written to, for a client that reads files."""
         self.refreshing: asyncio.Task[None] | None = None
+        self.job: Job | None = None
+        """The one that a refresh is under way for."""
+        self.again = False
+        """Something happened during the refresh, which may or may not have seen it."""
 
 
 class Documents:
@@ -85,7 +91,9 @@ class Documents:
 
     async def make(self, address: Address) -> Document:
         """The document as of now; compiles what is missing. A fault becomes the text."""
-        served = self._keep(address)
+        return await self._make(address, self._keep(address))
+
+    async def _make(self, address: Address, served: _Served) -> Document:
         job, fault = _pinned(address)
         outcome: Artifact | Fault | None = fault
         if address.stage is Stage.TYPES:
@@ -127,23 +135,49 @@ class Documents:
                 self._by_file.pop(str(old.file), None)
         return served
 
+    def forget(self, uri: str) -> None:
+        """The client closed a document."""
+        address = uris.from_tile_uri(uri)
+        served = self._served.get(address) if address is not None else None
+        if address is not None and served is not None and served.file is None:
+            del self._served[address]
+            if served.refreshing is not None:
+                served.refreshing.cancel()
+
     # -- following the kernel ----------------------------------------------------------------------------------------
 
     def hear(self, event: SessionEvent | SettingsRead) -> None:
         if not isinstance(event, DocumentChanged):
             return
+        files = [address for address, served in self._served.items() if served.file is not None]
         for address, served in self._served.items():
-            if (address.path, address.kernel) != (event.path, event.kernel):
+            if (address.path, address.kernel) != (event.path, event.kernel) or served.document is None:
                 continue
             if event.stages and address.stage not in event.stages:
                 continue
-            if served.document is not None and (served.refreshing is None or served.refreshing.done()):
-                served.refreshing = self._server.background(self._refresh(address, served))
+            if served.file is None or address in files[-_FOLLOWED:]:
+                self._follow(address, served)
+
+    def _follow(self, address: Address, served: _Served) -> None:
+        """Refresh a document. The newest job wins: work for another one is dropped."""
+        kernel = kernel_named(self._server.snapshot, address.path, address.kernel)
+        job = kernel.job.job if kernel is not None and kernel.job is not None else None
+        if served.refreshing is not None and not served.refreshing.done():
+            if job == served.job or address.job is not None:
+                served.again = True
+                return
+            served.refreshing.cancel()
+        served.job = job
+        served.again = False
+        served.refreshing = self._server.background(self._refresh(address, served))
 
     async def _refresh(self, address: Address, served: _Served) -> None:
         """Tell the client of a new text, unless the text is the one it has."""
         before = served.document.text if served.document else None
-        made = await self.make(address)
+        made = await self._make(address, served)
+        while served.again:
+            served.again = False
+            made = await self._make(address, served)
         if made.text == before:
             return
         if served.file is not None:

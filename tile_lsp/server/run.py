@@ -19,8 +19,13 @@ _FAREWELL = 5.0
 """Seconds that workers get to end before we leave without them."""
 
 
+_SWITCH = 0.0005
+"""Seconds that the analysis thread may keep the interpreter to itself; a hover changes threads three times."""
+
+
 async def serve(reader: asyncio.StreamReader, writer: Writer) -> int:
     """Serve one client. Returns the exit code: 0 if it said goodbye in the way the protocol has it, else 1."""
+    sys.setswitchinterval(_SWITCH)
     stopped = asyncio.Event()
     server = TileServer(stopped.set)
     server.protocol.set_writer(writer)

@@ -201,6 +201,7 @@ class TileServer(LanguageServer):
             self._session.change(text.path, sound(text.text), text.version)
 
     def did_close(self, params: types.DidCloseTextDocumentParams) -> None:
+        self.documents.forget(params.text_document.uri)
         text = self._text_of(params.text_document.uri)
         if text is not None:
             del self.texts[text.path]

@@ -17,6 +17,4 @@ def register(server: TileServer) -> None:
         address = uris.from_tile_uri(params.uri)
         if address is None:
             raise JsonRpcInvalidParams(f"not a tile: document: {params.uri}")
-        async with server.work_done.shown(f"tile-lsp: {address.name}"):
-            made = await server.documents.make(address)
-        return types.TextDocumentContentResult(text=made.text)
+        return types.TextDocumentContentResult(text=(await server.documents.make(address)).text)
