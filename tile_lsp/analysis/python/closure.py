@@ -148,7 +148,7 @@ class Form:
         for name in (*self.bound.names, *sorted(self.bound.stores | self.bound.calls), *sorted(self.bound.called)):
             if name in names:
                 return name
-        return next(iter((*self.bound.names, *sorted(self.bound.stores | self.bound.calls))), "_")
+        return next(iter((*self.bound.names, *sorted(self.bound.stores | self.bound.calls))), "*")
 
 
 def form_of(statement: Statement, need: Need) -> Form | None:
@@ -201,6 +201,8 @@ class _State:
     forms: dict[int, Form] = dataclasses.field(default_factory=dict)
     done: set[int] = dataclasses.field(default_factory=set)
     """Identities of the forms whose reads have been followed."""
+    followed: set[tuple[Target, Chain]] = dataclasses.field(default_factory=set)
+    """Imports, with what is taken of them, that have been followed."""
 
 
 class _Builder:
@@ -306,6 +308,12 @@ class _Builder:
                 state.done.add(id(form))
                 self.changed = True
                 self._read(state, form.reads)
+            for name, target in form.bound.imports:
+                for rest in tuple(state.needs.get(name, (_TOUCHED,))):
+                    if (target, rest) not in state.followed:
+                        state.followed.add((target, rest))
+                        self.changed = True
+                        self._follow(state, target, rest)
         if state.lifted is not None and self._uses_lifted(state) and self.lifted_form is not None:
             form = self.lifted_form
             if id(form) not in state.done:
@@ -400,18 +408,12 @@ class _Builder:
         binders = state.index.binders_of(state.file, name, state.main)
         if name in state.index.broken:
             self._block_broken(state, name)
+        only_main = not state.main and all(placed.statement.main for placed in binders)
+        if only_main and self._need_from_star(state, name, rest, external=not binders):
+            return
         if binders:
             state.needs.setdefault(name, set()).add(rest)
             self.changed = True
-            plain = [t for t in self._plain_imports(state, name) if _is_prefix(t.split("."), chain)]
-            for placed in binders:
-                for bound, target in bindings_of(placed.statement).imports:
-                    if bound == name and not (
-                        target.member is None and plain and (target.loads or target.module) not in plain
-                    ):
-                        self._follow(state, target, rest)
-            return
-        if self._need_from_star(state, name, rest):
             return
         if name in _PATHS:
             state.paths_read = True
@@ -430,21 +432,21 @@ class _Builder:
         else:
             state.unresolved.add(name)
 
-    def _need_from_star(self, state: _State, name: str, rest: Chain) -> bool:
+    def _need_from_star(self, state: _State, name: str, rest: Chain, *, external: bool) -> bool:
+        """True if a star import gives the name; with `external`, if one of a third-party module may."""
         outside = False
-        for _, target in reversed(state.index.stars):
+        for _, target in state.index.stars:
             refs = self.workspace.modules(target, state.ref)
-            if not refs:
-                outside = outside or not target.level
-                continue
             self._add_modules(refs)
-            inner = self.workspace.file(refs[-1].path) if refs[-1].path else None
-            if inner is not None and self.workspace.exports(inner, name):
-                state.stars.add((target.level, target.module, name))
-                self.changed = True
-                self._member(refs[-1], name, rest)
-                return True
-        if not outside or name in _IMPLICIT or name in _PATHS or name == "__doc__":
+            outside = outside or not (refs or target.level)
+        star = self.workspace.star_source(state.file, name)
+        if star is not None:
+            target, _ = star
+            state.stars.add((target.level, target.module, name))
+            self.changed = True
+            self._member(self.workspace.modules(target, state.ref)[-1], name, rest)
+            return True
+        if not (outside and external) or name in _IMPLICIT or name in _PATHS or name == "__doc__":
             return False
         for _, target in state.index.stars:
             if not self.workspace.modules(target, state.ref):

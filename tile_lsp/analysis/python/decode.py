@@ -51,5 +51,8 @@ def _decode(data: bytes, encoding: str) -> tuple[str, str | None]:
     try:
         return data.decode(name), None
     except (UnicodeError, ValueError) as error:
-        text = data.decode(name, "replace") if name != "utf-7" else data.decode("latin-1")
-        return text, f"not valid {name}: {error}"
+        problem = f"not valid {name}: {error}"
+    try:
+        return data.decode(name, "replace"), problem
+    except (UnicodeError, ValueError):  # codecs that can't replace
+        return data.decode("latin-1"), problem

@@ -174,98 +174,168 @@ def _arguments(
     method: bool,
     given: Mapping[str, str],
 ) -> Sequence[str] | Unbound:
-    """Texts between the brackets of calls of a function, the one to take first."""
-    names = [argument.arg for argument in [*node.args.posonlyargs, *node.args.args]]
-    receiver = names[0] if method and names and not _is_static(node) else None
-    if receiver is not None:
-        names = names[1:]
-        used = receiver in roots(reads(reduced.body))  # type: ignore[attr-defined]
-        first = given.get(receiver, "None")
-        if used and receiver not in given:
-            return Unbound(node, (receiver,))
+    """Texts between the brackets of calls of a function, the one to take first.
+
+    What the reduced function doesn't read is given as `None`.
+    """
+    positional = [argument.arg for argument in [*node.args.posonlyargs, *node.args.args]]
     keyword_only = [argument.arg for argument in node.args.kwonlyargs]
-    calls = list(_calls(file, node.name, method) if outer is None else _inner_calls(outer, node.name))
-    lead = [first] if receiver is not None else []
-    wanted = {
-        name: text
-        for name, text in given.items()
-        if (name in names or name in keyword_only) and parse_expression(text) is not None
-    }
+    used = roots(reads(reduced.body))  # type: ignore[attr-defined]
+    receiver = positional.pop(0) if method and positional and not _is_static(node) else None
+    if receiver in used and receiver not in given:
+        return Unbound(node, (receiver,))  # type: ignore[arg-type]
+    lead = [given.get(receiver, "None")] if receiver is not None else []
+    names = [*positional, *keyword_only]
+    wanted = {name: given[name] for name in names if name in given and parse_expression(given[name]) is not None}
+    calls = _calls(file, node, method, used) if outer is None else _inner_calls(outer, node, used)
     if not wanted and calls:
-        return list(dict.fromkeys(", ".join([*lead, *_call_texts(call)]) for call in calls))
+        return list(dict.fromkeys(", ".join([*lead, *call.texts]) for call in calls))
     # Put together from what the comment gives, the first call, and defaults.
-    mapped = _mapped(calls[0], names) if calls else {}
-    optional = set(names[len(names) - len(node.args.defaults) :] if node.args.defaults else ())
-    optional |= {
-        argument.arg
-        for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-        if default is not None
-    }
+    known = (calls[0].by_name if calls else {}) | wanted
+    optional = set(positional[len(positional) - len(node.args.defaults) :] if node.args.defaults else ())
+    for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
+        if default is not None:
+            optional.add(argument.arg)
     positional_only = {argument.arg for argument in node.args.posonlyargs}
-    texts, lacking, skipped = [], [], False
-    for name in [*names, *keyword_only]:
-        text = wanted.get(name, mapped.get(name))
+    texts, lacking, skipped = list(lead), [], False
+    for name in names:
+        text = known.get(name)
         if text is None:
-            skipped = True
-            if name not in optional:
+            if name in optional:
+                skipped = True
+                continue
+            if name in used:
                 lacking.append(name)
-            continue
+            text = "None"
         texts.append(text if name in positional_only and not skipped else f"{name}={text}")
-    if lacking:
-        return Unbound(node, tuple(lacking))
-    return [", ".join([*lead, *texts])]
+    return Unbound(node, tuple(lacking)) if lacking else [", ".join(texts)]
 
 
 def _is_static(node: Function) -> bool:
     return any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in node.decorator_list)
 
 
-def _call_texts(call: ast.Call) -> list[str]:
-    texts = [ast.unparse(argument) for argument in call.args]
-    return texts + [f"{k.arg}={ast.unparse(k.value)}" if k.arg else f"**{ast.unparse(k.value)}" for k in call.keywords]
+@dataclasses.dataclass(frozen=True)
+class _Call:
+    """The arguments of one call, those that aren't used replaced by `None`."""
+
+    texts: tuple[str, ...]
+    by_name: dict[str, str]
+    """As far as they can be told without stars."""
+    needed: frozenset[str]
+    """Names that the arguments read."""
 
 
-def _mapped(call: ast.Call, names: Sequence[str]) -> dict[str, str]:
-    """Arguments of a call by parameter, as far as they can be told without stars."""
-    mapped: dict[str, str] = {}
-    for name, argument in zip(names, call.args, strict=False):
-        if isinstance(argument, ast.Starred):
-            break
-        mapped[name] = ast.unparse(argument)
-    mapped.update({k.arg: ast.unparse(k.value) for k in call.keywords if k.arg})
-    return mapped
+def _call(call: ast.Call, names: Sequence[str], used: frozenset[str]) -> _Call:
+    texts: list[str] = []
+    by_name: dict[str, str] = {}
+    nodes: list[ast.expr] = []
+    starred = False
+    for index, argument in enumerate(call.args):
+        name = names[index] if index < len(names) and not starred else None
+        starred = starred or isinstance(argument, ast.Starred)
+        if name is not None and not starred and name not in used:
+            texts.append("None")
+            continue
+        texts.append(ast.unparse(argument))
+        nodes.append(argument)
+        if name is not None and not starred:
+            by_name[name] = texts[-1]
+    for keyword in call.keywords:
+        if keyword.arg in names and keyword.arg not in used:
+            texts.append(f"{keyword.arg}=None")
+            continue
+        text = ast.unparse(keyword.value)
+        texts.append(f"{keyword.arg}={text}" if keyword.arg else f"**{text}")
+        nodes.append(keyword.value)
+        if keyword.arg:
+            by_name[keyword.arg] = text
+    return _Call(tuple(texts), by_name, roots(reads(nodes)))
 
 
-def _calls(file: PythonFile, name: str, method: bool) -> Iterator[ast.Call]:
+def _parameter_order(node: Function, method: bool) -> list[str]:
+    """Names in the order of positional arguments, then those that only go by name."""
+    names = [argument.arg for argument in [*node.args.posonlyargs, *node.args.args]]
+    if method and names and not _is_static(node):
+        names = names[1:]
+    return names + [argument.arg for argument in node.args.kwonlyargs]
+
+
+def _calls(file: PythonFile, function: Function, method: bool, used: frozenset[str]) -> list[_Call]:
     """Calls of a module-level function (or of a method of that name) whose arguments can be evaluated at module level.
 
-    Module-level assignments (`k32 = make(32)`) come first, then all others in the order of the text.
+    Module-level assignments (`k32 = make(32)`) come first, then all others in the order of the text, then the first
+    values that a test is parametrized with.
     """
-    assigned: list[ast.Call] = []
-    others: list[ast.Call] = []
+    names = _parameter_order(function, method)
+    assigned: list[_Call] = []
+    others: list[_Call] = []
     for placed in file.statements:
-        if name not in placed.statement.chunk.text:
+        if function.name not in placed.statement.chunk.text:
             continue
         node = placed.statement.node
-        for call, hidden in _calls_in(node, name, method, frozenset()):
-            arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
-            needed = roots(reads(arguments))
-            if needed & hidden:
+        for call, hidden in _calls_in(node, function.name, method, frozenset()):
+            found = _call(call, names, used)
+            if not found.needed & hidden:
+                at_top = isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is call
+                (assigned if at_top else others).append(found)
+    found = [*assigned, *others]
+    if not found and (parametrized := _parametrized(function)):
+        by_name = {name: parametrized.get(name) if name in used else "None" for name in names}
+        if all(text is not None for text in by_name.values()):
+            texts = tuple(f"{name}={text}" for name, text in by_name.items())
+            found.append(_Call(texts, {name: text for name, text in by_name.items() if text}, frozenset()))
+    return found
+
+
+def _parametrized(function: Function) -> dict[str, str]:
+    """First values of `@pytest.mark.parametrize("a, b", [(1, 2), …])` by parameter."""
+    values: dict[str, str] = {}
+    for decorator in function.decorator_list:
+        if not (isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Attribute)):
+            continue
+        if decorator.func.attr != "parametrize" or len(decorator.args) < 2:
+            continue
+        head, rows = decorator.args[:2]
+        names = _words(head)
+        if not names:
+            continue
+        if isinstance(rows, (ast.List, ast.Tuple)):
+            if not rows.elts or isinstance(rows.elts[0], ast.Starred):
                 continue
-            at_top = isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is call
-            (assigned if at_top else others).append(call)
-    yield from assigned
-    yield from others
+            first = rows.elts[0]
+            if isinstance(first, ast.Call) and isinstance(first.func, ast.Attribute) and first.func.attr == "param":
+                cells = list(first.args)
+            elif len(names) == 1:
+                cells = [first]
+            else:
+                cells = list(first.elts) if isinstance(first, (ast.Tuple, ast.List)) else []
+            values.update(zip(names, map(ast.unparse, cells), strict=False))
+        elif len(names) == 1:
+            values[names[0]] = f"next(iter({ast.unparse(rows)}))"
+    return values
 
 
-def _inner_calls(outer: Function, name: str) -> Iterator[ast.Call]:
+def _words(node: ast.expr) -> list[str]:
+    """The names in `"a, b"` or `["a", "b"]`."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [name.strip() for name in node.value.split(",") if name.strip()]
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return [element.value for element in node.elts if isinstance(element, ast.Constant)]
+    return []
+
+
+def _inner_calls(outer: Function, function: Function, used: frozenset[str]) -> list[_Call]:
     """Calls of a function inside another, by that one's own code."""
+    names = _parameter_order(function, method=False)
     inside = local_names(outer)
+    found: list[_Call] = []
     for statement in outer.body:
-        for call, hidden in _calls_in(statement, name, False, frozenset()):
-            arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
-            if not roots(reads(arguments)) & (hidden - inside):
-                yield call
+        for call, hidden in _calls_in(statement, function.name, False, frozenset()):
+            one = _call(call, names, used)
+            if not one.needed & (hidden - inside):
+                found.append(one)
+    return found
 
 
 def _calls_in(

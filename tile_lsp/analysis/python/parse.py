@@ -248,6 +248,8 @@ def _chunks(text: str) -> list[tuple[int, Chunk]]:
                 chunk, end = whole, stop
                 while index + 1 < len(pieces) and pieces[index + 1][1] <= stop:
                     index += 1
+                if index + 1 < len(pieces) and pieces[index + 1][0] < stop:
+                    pieces[index + 1] = (stop, pieces[index + 1][1])
             else:
                 sound = False
         chunks.append((line, chunk))
@@ -352,6 +354,7 @@ def _content(lines: list[str], row: int) -> Span:
 _HEAD = re.compile(r"(?P<indent>[ \t\f]*)(?:async[ \t]+)?(?P<kind>def|class)[ \t]+(?P<name>\w+)")
 _TARGETS = re.compile(r"[ \t\f]*(?P<names>[\w \t,*()]+?)[ \t]*(?::[^=\n]*)?(?:[-+*/%@&|^]|//|\*\*|<<|>>)?=(?!=)")
 _IMPORT = re.compile(r"[ \t\f]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+(?P<names>.*)")
+_ALIAS = re.compile(r"[ \t(]*(?P<module>[\w.]+)(?:[ \t]+as[ \t]+(?P<name>\w+))?")
 _BLOCK = re.compile(r"[ \t\f]*(?:if|elif|else|try|except|finally|with|for|while|async|match|case)\b")
 
 
@@ -361,6 +364,7 @@ def _bound_by_text(text: str) -> Iterator[str]:
     inside: int | None = None
     block = False
     for line in text.split("\n"):
+        line = line.lstrip("\f")
         stripped = line.lstrip()
         if not stripped or stripped.startswith("#"):
             continue
@@ -375,9 +379,8 @@ def _bound_by_text(text: str) -> Iterator[str]:
             yield head["name"]
         elif found := _IMPORT.match(line):
             for part in found["names"].split(","):
-                words = re.findall(r"\w+", part)
-                if words:
-                    yield words[-1]
+                if alias := _ALIAS.match(part):
+                    yield alias["name"] or alias["module"].partition(".")[0]
         elif _BLOCK.match(line):
             block = True
         elif found := _TARGETS.match(line):

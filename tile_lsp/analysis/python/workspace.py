@@ -82,6 +82,8 @@ class Workspace:
         external."""
         if target.level:
             return self.finder.relative(importer, target.level, target.module)
+        if target.loads and (found := self.finder.absolute(target.loads, importer.path)):
+            return found[:1]  # `import a.b` binds `a`, which may be a folder without `__init__.py`
         return self.finder.absolute(target.module, importer.path)
 
     # -- what names mean
@@ -178,18 +180,32 @@ class Workspace:
                 return
         index = index_of(file)
         placed = index.binders_of(file, name, main=bool(scopes))
+        if placed and not scopes and all(one.statement.main for one in placed):
+            star = self.star_source(file, name)
+            if star is not None:
+                yield from self._steps_seen(star[1], chain, (), seen)
+                return
         for one in reversed(placed):
             for definition in reversed(list(_definitions([one.statement.node], name))):
                 yield from self._meaning(file, ref, definition, name, rest, seen)
         if placed:
             return
+        star = self.star_source(file, name)
+        if star is not None:
+            yield from self._steps_seen(star[1], chain, (), seen)
+            return
         for _, target in reversed(index.stars):
+            if not target.level and not self.modules(target, ref):
+                yield Meaning(".".join((target.module, *chain)))
+
+    def star_source(self, file: PythonFile, name: str) -> tuple[Target, PythonFile] | None:
+        """The star import of a workspace module that gives a name, the last one that does, and that module's file."""
+        ref = self.own_module(file.path)
+        for _, target in reversed(index_of(file).stars):
             refs = self.modules(target, ref)
-            if not refs:
-                if not target.level:
-                    yield Meaning(".".join((target.module, *chain)))
-            elif refs[-1].path and (inner := self.file(refs[-1].path)) and self.exports(inner, name):
-                yield from self._steps_seen(inner, chain, (), seen)
+            if refs and refs[-1].path and (inner := self.file(refs[-1].path)) and self.exports(inner, name):
+                return target, inner
+        return None
 
     def _meaning(
         self,
