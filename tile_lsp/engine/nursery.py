@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import signal
 import socket
 import sys
@@ -30,6 +31,7 @@ _SAVED = "TILE_LSP_SAVED_"
 _LINE_LIMIT = 1 << 28
 #: For a process that was told to end, or whose socket closed, to be gone (s).
 _PARTING = 5.0
+_OUTERMOST = re.compile(r'__main__\.py", line \d+ in <module>\n\Z')
 #: For a worker that is out of time to print where it is (s).
 _LAST_WORDS = 0.5
 
@@ -87,7 +89,7 @@ class Environment(msgspec.Struct, frozen=True):
     """Variables that a compiler or its tools read."""
     sys_path: tuple[str, ...] = ()
     editable: dict[str, str] = {}
-    """Import name → folder of the package, or file of the module, of what is installed editable."""
+    """Import name → the folder that holds the package or module, of what is installed editable."""
     watch: tuple[tuple[str, int, int], ...] = ()
     """Path, modification time (ns) and size of what changes when something is installed."""
 
@@ -201,6 +203,8 @@ class Worker:
         self._writer: asyncio.StreamWriter
         self._flood = False
         self._killed = False
+        self.birth: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        """Done when its process exists, or never will."""
         self.ending: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
 
     async def connect(self, connection: socket.socket) -> None:
@@ -209,10 +213,14 @@ class Worker:
 
     def born(self, pid: int) -> None:
         self._pid = pid
+        if not self.birth.done():
+            self.birth.set_result(None)
         if self._killed:
             self._signal_group(signal.SIGKILL)
 
     def ended(self, ending: Ending) -> None:
+        if not self.birth.done():
+            self.birth.set_result(None)
         if not self.ending.done():
             self.ending.set_result(ending)
         self._writer.close()
@@ -274,13 +282,13 @@ class Worker:
         """Have it print its Python frames, as it does on this signal."""
         if self._pid is None or self.ending.done():
             return
-        self._output.text()
-        printed = self._output.printed()
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._pid, signal.SIGUSR2)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LAST_WORDS):
-                await printed
+                # It prints frame by frame; the outermost is our own.
+                while not _OUTERMOST.search(self._output.text()):
+                    await self._output.printed()
 
     async def _what_happened(self) -> Lost:
         with contextlib.suppress(TimeoutError):
@@ -315,7 +323,13 @@ class _Breeder(Protocol):
         """`spare`: it isn't needed yet, and may take its time. Raises `StartFailed`."""
         ...
 
-    async def close(self) -> None: ...
+    def stop(self) -> None:
+        """End every worker, and let no more be made."""
+        ...
+
+    async def close(self) -> None:
+        """Wait until all is gone."""
+        ...
 
 
 class Nursery:
@@ -366,9 +380,9 @@ class Nursery:
                 raise
 
     async def close(self) -> None:
+        self._breeder.stop()
         if self._spare is not None:
-            self._spare.cancel()
-            with contextlib.suppress(asyncio.CancelledError, StartFailed):
+            with contextlib.suppress(StartFailed):
                 (await self._spare).kill()
         if self._servant is not None:
             self._servant.kill()
@@ -553,14 +567,35 @@ class _Zygote:
         finally:
             theirs.close()
             os.close(writing)
+        try:
+            # A worker's time runs from its birth: before, it waits for this process, perhaps still warming up.
+            async with asyncio.timeout(self._limits.start):
+                await worker.birth
+        except TimeoutError:
+            self._started.kill()
+            self.stop()
         if not self.alive:
             worker.ended(Ending(with_parent=True))
             raise StartFailed(_forker_gone())
         return worker
 
+    def stop(self) -> None:
+        if not self.alive:
+            return
+        self.alive = False
+        self._loop.remove_reader(self._control)
+        self._control.close()
+        if not self._greeting.done():
+            self._greeting.set_result(b"")
+        for worker in (*self._unborn.values(), *self._workers.values()):
+            # The zygote takes its workers with it.
+            worker.kill()
+            worker.ended(Ending(with_parent=True))
+        self._unborn.clear()
+        self._workers.clear()
+
     async def close(self) -> None:
-        """The zygote takes its workers with it."""
-        self._hang_up()
+        self.stop()
         await self._started.reap()
         self._output.close()
 
@@ -587,7 +622,7 @@ class _Zygote:
         except OSError:
             data = b""
         if not data:
-            self._hang_up()
+            self.stop()
             return
         *lines, self._buffer = (self._buffer + data).split(b"\n")
         for line in lines:
@@ -604,20 +639,6 @@ class _Zygote:
         elif event["event"] == "exit":
             worker = self._workers.pop(event["pid"])
             worker.ended(Ending(event["status"], event["signal"]))
-
-    def _hang_up(self) -> None:
-        if not self.alive:
-            return
-        self.alive = False
-        self._loop.remove_reader(self._control)
-        self._control.close()
-        if not self._greeting.done():
-            self._greeting.set_result(b"")
-        for worker in (*self._unborn.values(), *self._workers.values()):
-            worker.kill()
-            worker.ended(Ending(with_parent=True))
-        self._unborn.clear()
-        self._workers.clear()
 
 
 def _forker_gone() -> Fault:
@@ -645,6 +666,9 @@ class _Spawner:
         task = asyncio.ensure_future(self._watch(started, worker))
         self._watching.add(task)
         task.add_done_callback(self._watching.discard)
+        if not self.alive:
+            worker.kill()
+            raise StartFailed(_forker_gone())
         try:
             try:
                 async with asyncio.timeout(self._limits.start):
@@ -657,10 +681,13 @@ class _Spawner:
             raise
         return worker
 
-    async def close(self) -> None:
+    def stop(self) -> None:
         self.alive = False
         for worker in self._workers:
             worker.kill()
+
+    async def close(self) -> None:
+        self.stop()
         await asyncio.gather(*self._watching)
 
     async def _watch(self, started: _Process, worker: Worker) -> None:

@@ -44,6 +44,9 @@ __all__ = [
 _FRESH = 2.0
 _LAST_WORDS = 4096
 """Characters of a dead worker's output that are looked at for its last words."""
+_DUMP = re.compile(
+    r"^(?:Current thread|Thread|Stack)\b.*\(most recent call first\):\n(?: +File .*\n| +\.\.\.\n)*", re.M
+)
 _DUMPED_FRAME = re.compile(r'^ +File "(.+)", line (\d+) in ', re.MULTILINE)
 
 
@@ -372,8 +375,9 @@ def _lost(lost: Lost, request: InferRequest, worker: Worker) -> InferResult:
 
 
 def _last_words(output: str) -> str:
-    """Its last lines, each no longer than a message can bear."""
-    lines = output[-_LAST_WORDS:].strip().splitlines()[-8:]
+    """Its last lines, each no longer than a message can bear; without the frames that Python prints as it goes down,
+    which the chain of places says better."""
+    lines = [line for line in _DUMP.sub("", output[-_LAST_WORDS:]).strip().splitlines() if line][-8:]
     return "\n".join(line if len(line) <= 200 else f"{line[:200]}…" for line in lines)
 
 

@@ -20,6 +20,8 @@ _PR_SET_CHILD_SUBREAPER = 36
 _HIGH = 500
 _MAX_SUBPROCESSES = 64
 
+#: User code may leave `open` replaced, and what we do after it ran must go on.
+_open = open
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
@@ -52,7 +54,7 @@ def adopt_orphans() -> None:
 
 def children_of_this_process() -> list[int]:
     try:
-        with open(f"/proc/self/task/{os.getpid()}/children") as file:
+        with _open(f"/proc/self/task/{os.getpid()}/children") as file:
             return [int(word) for word in file.read().split()]
     except OSError:
         return []

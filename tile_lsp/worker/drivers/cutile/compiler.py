@@ -22,6 +22,7 @@ class Compiler:
 
     def __init__(self) -> None:
         self.version: str = ct.__version__
+        self.release = _pair(self.version)
         self.exceptions = _exception
         self.hir = hir
         self.stubs = hir_stubs

@@ -41,6 +41,7 @@ class _HirPrinter:
         self._hir = hir
         self._identity = stubs.identity
         self._load = stubs.load_var
+        self._store = stubs.store_var
         self._places = places
 
     def block(self, block: Any, function: Any, depth: int, *, header: bool = True) -> Iterator[Line]:
@@ -66,6 +67,8 @@ class _HirPrinter:
         # A load gives the name twice: where it is, and its text.
         given = call.args[:1] if call.callee is self._load else call.args
         arguments = [self._operand(argument, function, nested) for argument in given]
+        if (call.callee is self._load or call.callee is self._store) and isinstance(given[0], str):
+            arguments[0] = given[0]
         for name, value in call.kwargs:
             text = self._operand(value, function, nested)
             arguments.append(f"**{text}" if name is None else f"{name}={text}")

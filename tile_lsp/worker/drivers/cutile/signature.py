@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -12,6 +13,9 @@ from cuda.tile import compilation
 from ... import faults
 from . import spec as specs
 from .compiler import Compiler
+
+#: From this version on a launch makes lengths of 1 constants.
+_SPECIALISES_ONES = (1, 6)
 
 Evaluate = Callable[[str], Any]
 
@@ -115,7 +119,8 @@ class _Maker:
         options: dict[str, Any] = {}
         if hasattr(compilation, "TupleConstraint"):
             # Known lengths came to constraints together with tuples, in 1.5.
-            constant = [_length(dim, axis, listed_shape) for axis, dim in enumerate(spec.shape)]
+            ones = self._compiler.release >= _SPECIALISES_ONES
+            constant = [_length(dim, axis, listed_shape, ones) for axis, dim in enumerate(spec.shape)]
             options["shape_constant"] = constant
             shape_divisors = _unless_constant(constant, shape_divisors)
         made = compilation.ArrayConstraint(
@@ -124,7 +129,7 @@ class _Maker:
             index_dtype=index,
             stride_lower_bound_incl=0,
             alias_groups=(),
-            may_alias_internally=any(d.value == 0 for d in spec.strides),
+            may_alias_internally=_overlaps(spec),
             stride_constant=strides,
             stride_divisible_by=_unless_constant(strides, stride_divisors),
             shape_divisible_by=shape_divisors,
@@ -154,6 +159,18 @@ def _assumed(constant: int | None, divisor: int) -> str:
     return str(divisor)
 
 
+def _overlaps(spec: specs.Array) -> bool:
+    """True unless each step is at least as long as all that the shorter steps span; what is open is taken to be."""
+    if any(stride.value is not None and stride.value <= 0 for stride in spec.strides):
+        return True
+    known = sorted(
+        (stride.value, length.value)
+        for stride, length in zip(spec.strides, spec.shape, strict=True)
+        if stride.value is not None and length.value is not None
+    )
+    return any(longer < step * length for (step, length), (longer, _) in itertools.pairwise(known))
+
+
 def _unless_constant(constants: Sequence[int | None], divisors: Sequence[int]) -> list[int]:
     """A constant says all that a divisor could, and one that it isn't divisible by would be refused."""
     return [1 if known is not None else divisor for known, divisor in zip(constants, divisors, strict=True)]
@@ -172,8 +189,8 @@ def _stride(dim: specs.Dim, axis: int, listed: frozenset[int] | None) -> int | N
     return 1 if dim.value == 1 else None
 
 
-def _length(dim: specs.Dim, axis: int, listed: frozenset[int] | None) -> int | None:
-    if dim.value == 1 or (listed is not None and axis in listed):
+def _length(dim: specs.Dim, axis: int, listed: frozenset[int] | None, ones: bool) -> int | None:
+    if (ones and dim.value == 1) or (listed is not None and axis in listed):
         return dim.value
     return None
 

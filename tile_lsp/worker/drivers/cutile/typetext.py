@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
+import math
 import re
+import struct
 from typing import Any
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -28,12 +30,24 @@ def of(ty: Any) -> str:
 def constant(variable: Any, ty: Any) -> str | None:
     """The value of a variable where the compiler knows it, and it says more than the type."""
     if variable.is_constant():
-        return value_text(variable.get_constant())
+        value = variable.get_constant()
+        if isinstance(value, float) and str(getattr(ty, "dtype", "")) == "float32":
+            return _single(value)
+        return value_text(value)
     if type(ty).__name__ == "TupleTy" and variable.is_aggregate():
         items = [constant(item, item.get_type_allow_invalid()) for item in variable.get_aggregate().as_tuple()]
         if items and all(item is not None for item in items):
             return f"({', '.join(items)}{',' if len(items) == 1 else ''})"  # type: ignore[arg-type]
     return None
+
+
+def _single(value: float) -> str:
+    """The shortest decimal that means this value in single precision: `1e-05`, not `9.999999747378752e-06`."""
+    for digits in range(1, 10):
+        text = float(f"{value:.{digits}g}")
+        if not math.isfinite(text) or struct.pack("f", text) == struct.pack("f", value):
+            return repr(text)
+    return repr(value)
 
 
 def value_text(value: Any) -> str | None:

@@ -1,0 +1,20 @@
+"""One warm interpreter for all tests of a module: this one, which has the compiler."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+
+import pytest_asyncio
+
+from tests.support.workers import Bench
+from tile_lsp.engine.stats import Counters
+from tile_lsp.engine.workers import Limits, WorkerPool
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def bench() -> AsyncIterator[Bench]:
+    counters = Counters()
+    pool = WorkerPool(limits=Limits(inference=20, memory=1 << 30), counters=counters)
+    yield Bench(pool, counters, sys.executable)
+    await pool.close()

@@ -1,0 +1,137 @@
+"""The pool: one start for many callers, cancellation, holders, restarts, and the mode without fork."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.support.closures import HEADER, closure, request
+from tests.support.workers import Bench
+from tile_lsp.engine.stats import Counters
+from tile_lsp.engine.workers import CodegenRequest, Environment, Generated, HolderGone, Limits, WorkerPool
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+KERNEL = """
+@ct.kernel
+def kernel(a):
+    x = ct.full((8,), 1, ct.float32)
+"""
+
+
+async def test_one_start_for_any_number_of_callers_and_names_of_an_interpreter():
+    pool = WorkerPool()
+    try:
+        found = await asyncio.gather(*(pool.environment(sys.executable) for _ in range(5)))
+        assert all(isinstance(environment, Environment) for environment in found)
+        await pool.environment(found[0].executable)
+        assert pool.starts == 1
+    finally:
+        await pool.close()
+
+
+async def test_a_caller_that_gives_up_takes_no_start_from_the_others():
+    pool = WorkerPool()
+    try:
+        first = asyncio.ensure_future(pool.environment(sys.executable))
+        second = asyncio.ensure_future(pool.environment(sys.executable))
+        await asyncio.sleep(0)
+        first.cancel()
+        assert isinstance(await second, Environment)
+        assert pool.starts == 1
+    finally:
+        await pool.close()
+
+
+async def test_cancelling_kills_the_worker(bench: Bench, tmp_path: Path):
+    fifo = tmp_path / "pid"
+    os.mkfifo(fifo)
+    source = f"import os, time\nopen({str(fifo)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n{KERNEL}"
+    task = asyncio.ensure_future(bench.infer(source, "a=f16[64]"))
+    pid = int(await asyncio.to_thread(fifo.read_text))
+    process = psutil.Process(pid)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    _, alive = await asyncio.to_thread(psutil.wait_procs, [process], 10)
+    assert not alive
+    assert not (await bench.infer(KERNEL, "a=f16[64]")).faults
+
+
+async def test_attempts_are_counted(bench: Bench):
+    before = (bench.counters.inferences, bench.counters.codegens)
+    holder = await bench.held(KERNEL, "a=f16[64]")
+    for _ in range(3):
+        await bench.pool.codegen(holder, CodegenRequest(targets=("sm_90",)))
+    assert (bench.counters.inferences, bench.counters.codegens) == (before[0] + 1, before[1] + 3)
+
+
+async def test_the_holder_unused_for_longest_goes_first():
+    pool = WorkerPool(limits=Limits(holders=2))
+    bench = Bench(pool, Counters(), sys.executable)
+    try:
+        first, second = await bench.held(KERNEL, "a=f16[64]"), await bench.held(KERNEL, "a=f16[32]")
+        await pool.codegen(first, CodegenRequest())
+        third = await bench.held(KERNEL, "a=f16[16]")
+        assert [holder.alive for holder in (first, second, third)] == [True, False, True]
+        with pytest.raises(HolderGone):
+            await pool.codegen(second, CodegenRequest())
+    finally:
+        await pool.close()
+
+
+async def test_without_fork_each_worker_is_started_from_scratch():
+    pool = WorkerPool(limits=Limits(fork=False))
+    bench = Bench(pool, Counters(), sys.executable)
+    try:
+        source = f"import os\nprint(os.getpid())\n{KERNEL}"
+        one, two = await bench.result(source, "a=f16[64]"), await bench.result(source, "a=f16[64]")
+        assert one.inference.output != two.inference.output
+        assert one.inference.types == two.inference.types
+        assert isinstance(await pool.codegen(one.holder, CodegenRequest(targets=("sm_90",))), Generated)
+        crashed = await bench.fault(f"import os\nos._exit(4)\n{KERNEL}", "a=f16[64]")
+        assert "ended itself with exit status 4" in crashed.message
+        assert pool.starts == 1
+    finally:
+        await pool.close()
+
+
+async def test_closing_leaves_no_process():
+    pool = WorkerPool()
+    bench = Bench(pool, Counters(), sys.executable)
+    before = {process.pid for process in psutil.Process().children(recursive=True)}
+    await bench.held(KERNEL, "a=f16[64]")
+    await pool.versions(sys.executable, ["msgspec"])
+    started = [process for process in psutil.Process().children(recursive=True) if process.pid not in before]
+    assert started
+    await pool.close()
+    _, alive = await asyncio.to_thread(psutil.wait_procs, started, 10)
+    assert not alive
+
+
+async def test_answers_about_text_and_packages(bench: Bench):
+    versions = await bench.pool.versions(sys.executable, ["msgspec", "json", "cuda", "not_there_at_all"])
+    assert set(versions) == {"msgspec", "cuda"}
+    assert versions["msgspec"].startswith("msgspec ")
+    parsed = await bench.pool.parse(sys.executable, "x = 'é' + 1j\n")
+    statement = parsed["tree"]["body"][0]
+    assert (statement["_"], statement["lineno"], statement["end_col_offset"]) == ("Assign", 1, 13)
+    assert statement["value"]["right"]["value"] == {"_literal": "1j"}
+    failed = await bench.pool.parse(sys.executable, "é = (\n")
+    assert (failed["error"]["line"], failed["error"]["column"]) == (1, 5)
+
+
+async def test_equal_inferences_are_byte_identical_in_every_process(bench: Bench):
+    other = WorkerPool()
+    source = HEADER + KERNEL
+    try:
+        one = (await bench.pool.infer(sys.executable, request(closure(source), "a=f16[64]"))).inference
+        two = (await other.infer(sys.executable, request(closure(source), "a=f16[64]"))).inference
+        assert one == two
+    finally:
+        await other.close()
