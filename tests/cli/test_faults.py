@@ -43,15 +43,22 @@ def test_columns_count_characters():
     assert lines(Fault(FaultKind.USER, "unknown"), Span(2, 19, 2, 26)).splitlines()[0] == "/k.py:2:18: error: unknown"
 
 
-def test_a_fault_without_a_place_is_the_kernels():
+def test_a_kernels_fault_without_a_place_is_at_its_name():
+    assert lines(Fault(FaultKind.USER, "too large\nfor tileiras")) == snapshot("""\
+/k.py:1:5: error: too large
+for tileiras
+ 1 | def multiply(A, größe):
+   |     ^~~~~~~~\
+""")
+
+
+def test_the_environments_fault_has_no_place():
     fault = Fault(
         FaultKind.ENVIRONMENT, "tileiras is missing\nlooked on PATH", help="pip install 'cuda-tile[tileiras]'"
     )
     assert lines(fault) == snapshot("""\
-/k.py:1:5: error: tileiras is missing
+tile-lsp: error: tileiras is missing
 looked on PATH
- 1 | def multiply(A, größe):
-   |     ^~~~~~~~
 help: pip install 'cuda-tile[tileiras]'\
 """)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tile_lsp.analysis.snapshot import ProblemView
 from tile_lsp.model.location import SourceRange
 from tile_lsp.model.outcome import Fault, FaultKind
 
@@ -21,17 +22,25 @@ from .source import Sources
 
 
 def fault_lines(fault: Fault, chain: Sequence[SourceRange], kernel: SourceRange, sources: Sources) -> Iterator[str]:
-    """`chain`: where the fault is now, innermost first. `kernel`: its name, the place of a fault that has none."""
+    """`chain`: where the fault is now, innermost first. `kernel`: its name, for a fault of its that has no place."""
     first, *rest = fault.message.splitlines() or [""]
-    place = chain[0] if chain else kernel
-    yield f"{sources.where(place)}: error: {first}"
+    place = chain[0] if chain else kernel if fault.kind is FaultKind.USER else None
+    yield f"{sources.where(place) if place else 'tile-lsp'}: error: {first}"
     yield from rest
-    yield from sources.excerpt(place)
+    if place:
+        yield from sources.excerpt(place)
     for caller in chain[1:]:
         yield f"{sources.where(caller)}: note: called from here"
         yield from sources.excerpt(caller)
     if fault.help:
         yield f"help: {fault.help}"
+
+
+def problem_lines(problem: ProblemView, path: str, sources: Sources) -> Iterator[str]:
+    """Something wrong in the text itself: a syntax error, a comment that can't be read."""
+    place = SourceRange(path, problem.span)
+    yield f"{sources.where(place)}: {problem.severity}: {problem.message}"
+    yield from sources.excerpt(place)
 
 
 def exit_code(faults: Sequence[Fault]) -> Exit:

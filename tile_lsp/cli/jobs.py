@@ -8,13 +8,14 @@ from typing import Any
 
 import msgspec
 
-from tile_lsp.analysis.snapshot import FileView, JobView, KernelView
+from tile_lsp.analysis.snapshot import ArgumentView, FileView, JobView, KernelView
+from tile_lsp.engine.files import Files
 from tile_lsp.ide.jobs import job_label
 from tile_lsp.model.location import SourceRange
 from tile_lsp.model.outcome import FaultKind
 
 from .exits import Exit
-from .faults import fault_lines
+from .faults import fault_lines, problem_lines
 from .names import checked_file
 from .output import write, write_error
 from .source import Sources, short_path
@@ -35,12 +36,10 @@ async def _run(one: OneFile, as_json: bool) -> Exit:
         write(f"{msgspec.json.encode(_as_json(file)).decode()}\n")
     else:
         write("".join(f"{line}\n" for line in _as_text(file)))
-    sources = Sources({path: view.text for path, view in snapshot.files.items()}.get)
+    sources = Sources(Files().read)
     code = Exit.OK
     for problem in file.problems:
-        place = SourceRange(file.path, problem.span)
-        write_error(f"{sources.where(place)}: {problem.severity}: {problem.message}")
-        for line in sources.excerpt(place):
+        for line in problem_lines(problem, file.path, sources):
             write_error(line)
     for kernel in file.kernels:
         # A kernel with an error in it has its jobs all the same; one without a compiler has none.
@@ -59,10 +58,18 @@ def _as_text(file: FileView) -> Iterator[str]:
         if index:
             yield ""
         yield f"{short_path(file.path)}:{kernel.name_span.line}: {kernel.name} ({kernel.frontend})"
-        for job in kernel.jobs:
-            yield f"  {job_label(job)}"
-            yield f"    key {job.job.key}"
-            yield from _arguments(job)
+        for jobs in _by_arguments(kernel):
+            yield from _arguments(jobs[0])
+            width = max(len(job_label(job)) for job in jobs)
+            for job in jobs:
+                yield f"    {job_label(job):<{width}}  {job.job.key}"
+
+
+def _by_arguments(kernel: KernelView) -> list[list[JobView]]:
+    groups: dict[tuple[ArgumentView, ...], list[JobView]] = {}
+    for job in kernel.jobs:
+        groups.setdefault(job.arguments, []).append(job)
+    return list(groups.values())
 
 
 def _arguments(job: JobView) -> Iterator[str]:
@@ -72,7 +79,7 @@ def _arguments(job: JobView) -> Iterator[str]:
     spec_width = max(len(view.argument.spec) for view in job.arguments)
     for view in job.arguments:
         origin = f"{view.origin}: {view.detail}" if view.detail else view.origin
-        yield f"    {view.argument.name:<{name_width}}  {view.argument.spec:<{spec_width}}  {origin}"
+        yield f"  {view.argument.name:<{name_width}}  {view.argument.spec:<{spec_width}}  {origin}"
 
 
 def _as_json(file: FileView) -> dict[str, Any]:

@@ -21,8 +21,12 @@ def run_command(arguments: Sequence[str]) -> int:
             # What an encoding can't hold is written escaped, rather than ending the program.
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = commands.main(list(arguments), prog_name="tile-lsp", standalone_mode=False)
+        # Not `commands.main`, which has its own idea of what a closed pipe should come to.
+        with commands.make_context("tile-lsp", list(arguments)) as context:
+            code = commands.invoke(context)
         sys.stdout.flush()
+    except click.exceptions.Exit as end:  # of --help
+        return end.exit_code
     except click.ClickException as error:
         error.show()
         return error.exit_code

@@ -11,6 +11,7 @@ import msgspec
 
 from tile_lsp.analysis.comments import read_comments
 from tile_lsp.analysis.snapshot import FileView, JobView, KernelView
+from tile_lsp.engine.files import Files
 from tile_lsp.engine.session import Session
 from tile_lsp.ide.documents import Link, document
 from tile_lsp.ide.jobs import arguments_line
@@ -20,7 +21,7 @@ from tile_lsp.model.outcome import Artifact, Fault
 from tile_lsp.model.stage import Stage
 
 from .exits import Exit, UsageError
-from .faults import exit_code, fault_lines
+from .faults import exit_code, fault_lines, problem_lines
 from .jobs import arguments_json
 from .names import choose_kernel, choose_stage, closest, parse_pairs, parse_selector
 from .output import can_write, write, write_bytes, write_error
@@ -100,7 +101,10 @@ async def _show(session: Session, path: str, name: str, stage: Stage, request: S
     await session.settled(path)
     file, kernel = _view(session, path, name)
     _check(file, kernel, request)
-    sources = Sources({path: view.text for path, view in session.snapshot().files.items()}.get)
+    sources = Sources(Files().read)
+    for problem in file.problems:
+        for line in problem_lines(problem, path, sources):
+            write_error(line)
     faults: list[Fault] = []
     jobs = _distinct(kernel.jobs) if stage in _SHARED else kernel.jobs
     for index, job in enumerate(jobs):

@@ -1,0 +1,125 @@
+"""`jobs`, `doctor`, `cache`, and the words before a command."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from inline_snapshot import snapshot
+
+from tile_lsp import __version__
+
+from .conftest import KERNELS, CommandLine
+
+Write = Callable[[str, str], Path]
+
+
+def test_version(tile_lsp: CommandLine):
+    assert tile_lsp("--version", python=None) == (0, f"tile-lsp {__version__}\n", "")
+
+
+def test_an_unknown_command(tile_lsp: CommandLine):
+    ran = tile_lsp("shwo", python=None)
+    assert ran.code == 2
+    assert "did you mean show?" in ran.err
+
+
+def test_no_command(tile_lsp: CommandLine):
+    ran = tile_lsp("--help", python=None)
+    assert (ran.code, ran.err) == (0, "")
+    assert all(command in ran.out for command in ("show", "jobs", "doctor", "cache", "--stdio"))
+
+
+def test_jobs(tile_lsp: CommandLine, write: Write):
+    write("kernels.py", KERNELS.replace(" n=128", " n=128 target=sm_90,sm_100 num_ctas=2"))
+    ran = tile_lsp("jobs", "kernels.py")
+    assert (ran.code, ran.err) == (0, "")
+    assert re.sub("[0-9a-f]{64}", "KEY", ran.out) == snapshot("""\
+kernels.py:8: größer (cutile)
+  x  f32[1024]  comment
+  y  f16[1024]  comment
+  n  128        comment
+    sm_90 · num_ctas=2   KEY
+    sm_100 · num_ctas=2  KEY
+
+kernels.py:17: broken (cutile)
+  x  f32[1024]  comment
+    no target  KEY
+""")
+
+
+def test_jobs_as_json(tile_lsp: CommandLine):
+    ran = tile_lsp("jobs", "kernels.py", "--json")
+    kernels = json.loads(ran.out)["kernels"]
+    assert [(kernel["name"], kernel["line"], kernel["frontend"]) for kernel in kernels] == [
+        ("größer", 8, "cutile"),
+        ("broken", 17, "cutile"),
+    ]
+    (job,) = kernels[0]["jobs"]
+    assert job["arguments"][2] == {"name": "n", "type": "128", "origin": "comment", "detail": ""}
+    shown = json.loads(tile_lsp("show", "types", "kernels.py::größer", "--json").out)
+    assert shown["key"] == job["key"]
+
+
+def test_jobs_says_where_a_comment_is_wrong(tile_lsp: CommandLine, write: Write):
+    write("kernels.py", KERNELS.replace("y=f16[1024]", "y=f61[1024]"))
+    ran = tile_lsp("jobs", "kernels.py")
+    assert ran.err.splitlines()[0].startswith("kernels.py:6:27: error: `f61` is not a dtype")
+    assert "assumed" in ran.out
+
+
+def test_jobs_of_a_file_without_kernels(tile_lsp: CommandLine):
+    assert tile_lsp("jobs", "helpers.py") == (0, "helpers.py: no kernels\n", "")
+
+
+def test_jobs_without_a_compiler(tile_lsp: CommandLine):
+    ran = tile_lsp("jobs", "kernels.py", python=sys._base_executable)
+    assert ran.code == 3
+    assert "-m pip install 'cuda-tile[tileiras]" in ran.err
+
+
+def test_doctor(tile_lsp: CommandLine):
+    ran = tile_lsp("doctor")
+    assert (ran.code, ran.err) == (0, "")
+    for name in ("cutile", "tileiras", "nvdisasm"):
+        assert re.search(rf"^  {name} +\d+\.\d+", ran.out, re.MULTILINE)
+    assert "missing" not in ran.out
+
+
+def test_doctor_names_what_is_missing(tile_lsp: CommandLine):
+    ran = tile_lsp("doctor", python=sys._base_executable)
+    assert ran.code == 3
+    assert f"missing: cuda-tile is not installed in {sys._base_executable}" in ran.out
+    assert f"{sys._base_executable} -m pip install 'cuda-tile[tileiras]" in ran.out
+
+
+def test_doctor_of_what_is_no_python(tile_lsp: CommandLine):
+    ran = tile_lsp("doctor", python="/nowhere/python")
+    assert (ran.code, ran.err) == (3, "")
+    assert "/nowhere/python" in ran.out
+
+
+def test_cache(tile_lsp: CommandLine, write: Write, tmp_path: Path):
+    folder = str(tmp_path / "cache" / "tile-lsp")
+    assert folder in tile_lsp("cache", "info").out
+    tile_lsp("show", "types", "kernels.py::größer")
+    assert re.search(r"^entries  [1-9]", tile_lsp("cache", "info").out, re.MULTILINE)
+
+    assert tile_lsp("cache", "gc").out.startswith("removed 0 entries")
+    write("tile-lsp.toml", "cache.size = 1")
+    assert not tile_lsp("cache", "gc").out.startswith("removed 0 entries")
+
+    write("tile-lsp.toml", "")
+    tile_lsp("show", "types", "kernels.py::größer")
+    assert tile_lsp("cache", "clear").out.startswith("removed ")
+    assert re.search(r"^entries  0", tile_lsp("cache", "info").out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", ["info", "clear", "gc"])
+def test_cache_turned_off(tile_lsp: CommandLine, write: Write, command: str):
+    write("tile-lsp.toml", "cache.enabled = false")
+    assert tile_lsp("cache", command).code == 0
