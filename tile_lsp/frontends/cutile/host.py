@@ -1,7 +1,8 @@
 """What host code knows, without running it, of the arrays and numbers that it launches kernels with.
 
-An abstract run of a file: its top level with the `__main__` block, then each function that was not reached. Arrays are
-dtypes and lengths, numbers are numbers, the rest is unknown. Bounded in steps and depth; it never raises.
+An abstract run of a file: its top level with the `__main__` block, then each function that launches and was not
+reached. Arrays are dtypes and lengths, numbers are numbers, the rest is unknown. Bounded in steps and depth; it never
+raises.
 """
 
 from __future__ import annotations
@@ -99,19 +100,32 @@ def find_launches(path: str, names: Names) -> tuple[Launch, ...]:
         return ()
     run = _Run(names)
     run.attempt(lambda: _Frame(run, path, {}, 0).block(tree.body))
-    for function in [node for node in statements(tree.body) if isinstance(node, ast.FunctionDef)]:
-        if function not in run.reached and _mentions_launch(function):
+    for function in _launching(tree):
+        if function not in run.reached:
             run.attempt(
                 lambda function=function: _Frame(run, path, {}, 0).call_function(Callee(function, path), [], {})
             )
     return tuple(run.launches)
 
 
-def _mentions_launch(function: ast.FunctionDef) -> bool:
-    return any(
-        isinstance(node, ast.Call) and (names := chain(node.func)) is not None and "launch" in names[-1]
-        for node in ast.walk(function)
-    )
+def _launching(tree: ast.Module) -> list[ast.FunctionDef]:
+    """Functions of module level that launch, themselves or through others; callers before what they call."""
+    functions = {node.name: node for node in statements(tree.body) if isinstance(node, ast.FunctionDef)}
+    called = {name: _called(node) for name, node in functions.items()}
+    launching = {name for name, names in called.items() if any("launch" in other for other in names)}
+    while True:
+        more = {name for name, names in called.items() if name not in launching and names & launching}
+        if not more:
+            break
+        launching |= more
+    inner = set().union(*(called[name] - {name} for name in launching))
+    return [functions[name] for name in sorted(launching, key=lambda name: (name in inner, functions[name].lineno))]
+
+
+def _called(function: ast.FunctionDef) -> set[str]:
+    """Last names of what is called in a function."""
+    names = (chain(node.func) for node in ast.walk(function) if isinstance(node, ast.Call))
+    return {found[-1] for found in names if found is not None}
 
 
 class _EndError(Exception):

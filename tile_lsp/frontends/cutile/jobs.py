@@ -46,7 +46,7 @@ def job_specs(
         _spec(kernel, comment, (one, from_settings), annotations, launched, usage, names)
         for comment, one in given or [(None, Given())]
     ]
-    return tuple(specs), tuple(found)
+    return tuple(specs), tuple(sorted(found, key=lambda problem: problem.span))
 
 
 def _spec(

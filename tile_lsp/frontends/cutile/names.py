@@ -60,17 +60,14 @@ class Names:
 
     def dotted(self, node: ast.expr, path: str) -> str | None:
         """`"cuda.tile.load"` for what comes from outside the workspace; None for what is defined in it."""
-        if isinstance(node, ast.Name) and node.id in _BUILTINS and self.function(node, path) is None:
-            return f"builtins.{node.id}"
+        names = chain(node)
         file = self._workspace.file(path)
-        if file is None:
+        if names is None or file is None:
             return None
-        name = self._workspace.resolve_name(file, node)
-        if name is None or self.function(node, path) is not None:
-            return None
-        if isinstance(node, ast.Name) and name == node.id and not _imports(file.tree, node.id):
-            return None
-        return name
+        found = self._workspace.meanings(file, names)
+        if found:
+            return found[0].dotted if found[0].file is None else None
+        return f"builtins.{names[0]}" if names[0] in _BUILTINS and len(names) == 1 else None
 
     def function(self, node: ast.expr, path: str) -> tuple[ast.FunctionDef | ast.Lambda, str] | None:
         """The definition of a function of the workspace, and the file that it is in."""
@@ -150,12 +147,3 @@ def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             yield from statements([*node.body, *handlers, *node.orelse, *node.finalbody])
         elif isinstance(node, ast.With):
             yield from statements(node.body)
-
-
-def _imports(tree: ast.Module, name: str) -> bool:
-    return any(
-        (alias.asname or alias.name.partition(".")[0]) == name
-        for node in statements(tree.body)
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-        for alias in node.names
-    )
