@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
+from functools import cached_property
 
 import msgspec
 
@@ -31,27 +32,54 @@ class Typed(msgspec.Struct, frozen=True):
         return self.kernel.positions.chain(self.record.chain)[1:]
 
 
-_Lines = dict[int, list[tuple[Span, TypeRecord]]]
-_indexes: OrderedDict[tuple[int, int], tuple[Inference, Positions, dict[str, _Lines]]] = OrderedDict()
+class _Index:
+    """Records by file and line. A member's records are resolved when somebody looks at its file, not before."""
+
+    def __init__(self, inference: Inference, positions: Positions) -> None:
+        self.inference = inference
+        self.positions = positions
+        self._lines: dict[str, dict[int, list[tuple[Span, TypeRecord]]]] = {}
+        self._members: dict[str, list[TypeRecord]] = {}
+        for record in inference.types:
+            if record.chain:
+                self._members.setdefault(record.chain[0].member, []).append(record)
+
+    @cached_property
+    def _files(self) -> dict[str, str | None]:
+        """Member → the file that it stands in."""
+        return {member: self._file(records) for member, records in self._members.items()}
+
+    def _file(self, records: list[TypeRecord]) -> str | None:
+        found = (self.positions.resolve(record.chain[0]) for record in records)
+        return next((place.path for place in found if place is not None), None)
+
+    def lines(self, path: str) -> dict[int, list[tuple[Span, TypeRecord]]]:
+        """Records of a file by each line that their range touches."""
+        found = self._lines.get(path)
+        if found is None:
+            found = self._lines[path] = {}
+            for member, records in self._members.items():
+                if self._files[member] != path:
+                    continue
+                for record in records:
+                    if (place := self.positions.resolve(record.chain[0])) is not None:
+                        for line in range(place.span.line, place.span.end_line + 1):
+                            found.setdefault(line, []).append((place.span, record))
+        return found
 
 
-def _index(inference: Inference, positions: Positions) -> dict[str, _Lines]:
+_indexes: OrderedDict[tuple[int, int], _Index] = OrderedDict()
+
+
+def _index(inference: Inference, positions: Positions) -> _Index:
     key = (id(inference), id(positions))
-    if (found := _indexes.get(key)) is not None:
-        # The entry keeps both objects alive, so that their ids can't be given to others.
-        _indexes.move_to_end(key)
-        return found[2]
-    paths: dict[str, _Lines] = {}
-    for record in inference.types:
-        if not record.chain or (place := positions.resolve(record.chain[0])) is None:
-            continue
-        lines = paths.setdefault(place.path, {})
-        for line in range(place.span.line, place.span.end_line + 1):
-            lines.setdefault(line, []).append((place.span, record))
-    _indexes[key] = (inference, positions, paths)
-    if len(_indexes) > _KEPT:
-        _indexes.popitem(last=False)
-    return paths
+    if (found := _indexes.get(key)) is None:
+        # It keeps both objects alive, so that their ids can't be given to others.
+        found = _indexes[key] = _Index(inference, positions)
+        if len(_indexes) > _KEPT:
+            _indexes.popitem(last=False)
+    _indexes.move_to_end(key)
+    return found
 
 
 def typed_on(snapshot: Snapshot, path: str, line: int) -> Iterator[Typed]:
@@ -59,7 +87,7 @@ def typed_on(snapshot: Snapshot, path: str, line: int) -> Iterator[Typed]:
     for kernel in snapshot.kernels():
         if kernel.inference is None:
             continue
-        for span, record in _index(kernel.inference, kernel.positions).get(path, {}).get(line, ()):
+        for span, record in _index(kernel.inference, kernel.positions).lines(path).get(line, ()):
             yield Typed(kernel, record, span)
 
 
@@ -68,7 +96,7 @@ def typed_between(snapshot: Snapshot, path: str, first: int, last: int) -> Itera
     for kernel in snapshot.kernels():
         if kernel.inference is None:
             continue
-        lines = _index(kernel.inference, kernel.positions).get(path, {})
+        lines = _index(kernel.inference, kernel.positions).lines(path)
         for line in sorted(number for number in lines if first <= number <= last):
             for span, record in lines[line]:
                 if span.line == line:
