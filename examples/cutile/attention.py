@@ -27,7 +27,7 @@ def hide(s, first_query, first_key, length, causal):
 #           group=4 depth=128 tile_m=128 tile_n=64 causal=True
 # tile-lsp: Q=bf16[4,16,1000,64] K=bf16[4,16,1000,64] V=bf16[4,16,1000,64] Out=bf16[4,16,1000,64] scale=f32 \
 #           group=1 depth=64 tile_m=64 tile_n=64 causal=False
-@ct.kernel(occupancy=2)
+@ct.kernel
 def attention(
     Q,
     K,
