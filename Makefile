@@ -28,7 +28,7 @@ $(READY): pyproject.toml constraints.txt scripts/install.sh
 
 .PHONY: demo
 demo: $(READY)
-	@sh scripts/demo.sh $(BIN)/tile-lsp
+	@$(RUN) scripts/demo.py
 
 .PHONY: test
 test: $(READY)
