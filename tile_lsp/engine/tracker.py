@@ -15,7 +15,7 @@ from collections.abc import Callable, Coroutine
 from typing import NamedTuple
 
 from tile_lsp.analysis.positions import Positions
-from tile_lsp.analysis.python import Blocked, KernelSite
+from tile_lsp.analysis.python import Blocked
 from tile_lsp.analysis.snapshot import JobView, KernelView, State
 from tile_lsp.analysis.stale import NoPositions, StalePositions
 from tile_lsp.model.closure import Closure
@@ -34,12 +34,12 @@ log = logging.getLogger(__name__)
 _BEFORE_TARGET = frozenset({Stage.TYPES, Stage.HIR, Stage.TYPED})
 
 
-class _Good(NamedTuple):
-    """The last text that could be read, and what it came to."""
+class _Shown(NamedTuple):
+    """The last types that were true, with the text that they were true of."""
 
+    inference: Inference
     positions: Positions
     lines: tuple[str, ...]
-    site: KernelSite
 
 
 class KernelTracker:
@@ -60,13 +60,12 @@ class KernelTracker:
         self._analysis: KernelAnalysis | None = None
         self._planned_from: KernelAnalysis | None = None
         self._file: FileAnalysis | None = None
-        self._good: _Good | None = None
+        self._shown: _Shown | None = None
         self._plan = Plan()
         self._selected: Job | None = None
         self._inferences: dict[str, Inference] = {}
         self._artifacts: dict[str, dict[Stage, Artifact]] = {}
         self._faults: dict[str, Fault] = {}
-        self._last_inference: Inference | None = None
         self._closures: Lru[Closure] = Lru(16)
         self._work: asyncio.Task[None] | None = None
         self._inferred = asyncio.Event()
@@ -87,8 +86,8 @@ class KernelTracker:
         result = analysis.result
         assert result is not None
         assert result.closure is not None
-        self._good = _Good(result.positions, file.lines, analysis.site)
         if self._planned_from is not None and self._stands(self._planned_from, analysis):
+            self._keep_shown()
             self._notify(self, False)
             return
         self._stop()
@@ -224,11 +223,17 @@ class KernelTracker:
         self._artifacts = {key: value for key, value in self._artifacts.items() if key in known}
 
     def _changed(self) -> None:
-        inference = self._active_inference
-        if inference is not None:
-            self._last_inference = inference
+        self._keep_shown()
         self._view = None
         self._notify(self, True)
+
+    def _keep_shown(self) -> None:
+        inference = self._current_inference
+        if inference is not None:
+            assert self._analysis is not None
+            assert self._analysis.result is not None
+            assert self._file is not None
+            self._shown = _Shown(inference, self._analysis.result.positions, self._file.lines)
 
     async def inferred(self) -> None:
         """Until the types of the active job are those of the text."""
@@ -315,8 +320,9 @@ class KernelTracker:
         return 0
 
     @property
-    def _active_inference(self) -> Inference | None:
-        if not self._plan.jobs:
+    def _current_inference(self) -> Inference | None:
+        """Of the active job, once it is that of the text."""
+        if not self._plan.jobs or not self._readable or not self._inferred.is_set():
             return None
         return self._inferences.get(self._plan.jobs[self._active_index].view.job.key)
 
@@ -331,26 +337,29 @@ class KernelTracker:
         assert self._file is not None
         site = self._analysis.site
         result = self._analysis.result
-        inference = self._active_inference
+        inference = self._current_inference
         faults: tuple[Fault, ...] = (self._plan.fault,) if self._plan.fault is not None else ()
-        positions: Positions | StalePositions | NoPositions = self._good.positions if self._good else NoPositions()
         if not self._readable:
             blocked = self._blocked
             state = State.STALE if blocked is None or blocked.syntax else State.BLOCKED
-            inference = self._last_inference
             # This file's own syntax errors are shown in their own place.
             if blocked is not None and not (blocked.syntax and blocked.at and blocked.at.path == site.path):
                 faults = (_blocking_fault(blocked),)
-            if self._good is not None:
-                positions = StalePositions(site.path, self._good.positions, self._good.lines, self._file.lines)
         elif self._plan.fault is not None:
             state = State.BLOCKED
         elif inference is None:
             state = State.COMPILING
-            inference = self._last_inference
         else:
             state = State.FAILED if inference.faults else State.FRESH
             faults = inference.faults
+        positions: Positions | StalePositions | NoPositions = NoPositions()
+        if inference is not None and result is not None:
+            positions = result.positions
+        elif self._shown is not None:
+            inference = self._shown.inference
+            positions = StalePositions(site.path, self._shown.positions, self._shown.lines, self._file.lines)
+        elif result is not None:
+            positions = result.positions
         return KernelView(
             frontend=self._analysis.frontend.name,
             name=site.qualname,
