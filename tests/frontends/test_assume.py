@@ -138,7 +138,7 @@ CASES = {
                 t = t + 1
             ct.store(x, (0,), t)
         """,
-        "x=f32[?:16] causal=False EVEN_K=True eps=1e-05 mode='sum' dtype=dtype:f32 GROUP_SIZE_M=8 extra=None N=48",
+        "x=f32[?:16] causal=False EVEN_K=True eps=1e-05 mode='sum' dtype=dtype:f32 GROUP_SIZE_M=8 extra=1 N=48",
     ),
     "sizes that have to fit: a reshape keeps the elements": (
         """

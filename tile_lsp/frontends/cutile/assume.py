@@ -380,8 +380,6 @@ class _Assumption:
         texts = [value for value in use.compared if isinstance(value, str)]
         if texts:
             return Assumed(ConstantSpec(repr(texts[0])), Origin("assumed", "compared with texts"))
-        if None in use.compared:
-            return Assumed(ConstantSpec("None"), Origin("assumed", "compared with None"))
         return Assumed(ConstantSpec("1"), Origin("assumed", "nothing says what it is"))
 
     def text_constant(self, use: Use) -> ConstantSpec:

@@ -59,7 +59,10 @@ def choose_sizes(wanted: Iterable[str], known: Mapping[str, int], usage: Usage) 
 
 def _first_choice(name: str, usage: Usage) -> tuple[int, str]:
     product = bool(usage.accumulators)
-    limit = _PRODUCT_TILE if product else _OTHER_TILE
+    limit, inner_size = (_PRODUCT_TILE, _INNER) if product else (_OTHER_TILE, _INNER)
+    if product and any(slot.path and "mma" in use.roles for slot, use in usage.uses.items()):
+        # Operands out of lists: tileiras 13.4 gives up on some larger ones for sm_90.
+        limit, inner_size = _PRODUCT_TILE // 4, _INNER // 2
     best: int | None = None
     for shape in (*usage.shapes, *usage.accumulators):
         sizes = [size for size in shape if size is not None]
@@ -75,7 +78,7 @@ def _first_choice(name: str, usage: Usage) -> tuple[int, str]:
             return min(best, _HEAD), "a head's dimension, by its name"
         inner = all(name not in size.names for shape in usage.accumulators for size in shape if size is not None)
         if product and (inner or _K_DIM.search(name)):
-            return min(best, _INNER), "the inner size of a matrix product"
+            return min(best, inner_size), "the inner size of a matrix product"
         return best, "a tile size"
     return _by_name(name)
 
