@@ -87,6 +87,7 @@ class Disassembler:
         self._trials: dict[tuple[str, str], asyncio.Task[bool]] = {}
         self._timers: dict[_Key, asyncio.TimerHandle] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._endings: set[asyncio.Task[None]] = set()
         self._closed = False
 
     async def disassemble(self, tool: Tool, cubin: bytes) -> dict[str, bytes] | Fault:
@@ -121,7 +122,7 @@ class Disassembler:
 
     async def settled(self) -> None:
         """Until nothing is being started, tried or run: for tests and measurements."""
-        while waiting := {t for t in (*self._tasks, *self._parked.values()) if not t.done()}:
+        while waiting := {t for t in (*self._tasks, *self._endings, *self._parked.values()) if not t.done()}:
             await asyncio.wait(waiting)
 
     async def close(self) -> None:
@@ -136,6 +137,7 @@ class Disassembler:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(*(self._drop(key) for key in [*self._parked]))
+        await asyncio.gather(*self._endings)
 
     async def _run_pending(self, key: _Key, tool: Tool) -> None:
         """One run after the other until no request for `key` is left."""
@@ -216,7 +218,10 @@ class Disassembler:
             try:
                 output = await parked.run(code, self._limit)
             finally:
-                self._start(parked.end())
+                # Its end is nobody's wait, nor to be cancelled.
+                ending = asyncio.ensure_future(parked.end())
+                self._endings.add(ending)
+                ending.add_done_callback(self._endings.discard)
             texts = await asyncio.to_thread(disassembly.split, output, codes)
         except (_Broken, ValueError):
             self._sound[key.path, key.version] = False
@@ -247,9 +252,7 @@ class Disassembler:
             return
         self.runs["parked"] += 1
         starting = self._parked[key] = asyncio.ensure_future(_Parked.start(tool, key.arch, self._limit))
-        starting.add_done_callback(_retrieve)
-        self._stop_timer(key)
-        self._timers[key] = asyncio.get_running_loop().call_later(self._idle, self._drop_later, key)
+        starting.add_done_callback(lambda task: self._started(key, task))
 
     async def _is_sound(self, key: _Key, tool: Tool) -> bool:
         """Whether parking works for this tool: known code, warm and cold, must come out the same. Tried once."""
@@ -279,6 +282,11 @@ class Disassembler:
             return sound
         finally:
             del self._trials[identity]
+
+    def _started(self, key: _Key, task: asyncio.Task[_Parked]) -> None:
+        # A failure is dealt with by whoever takes the process; here it only counts as seen.
+        if not task.cancelled() and task.exception() is None and self._parked.get(key) is task and not self._closed:
+            self._timers[key] = task.get_loop().call_later(self._idle, self._drop_later, key)
 
     def _drop_later(self, key: _Key) -> None:
         self._start(self._drop(key))
@@ -406,9 +414,3 @@ def _fault(message: str, mends: str | None = None, code: str | None = None) -> F
         help=mends or "install nvidia-cuda-nvdisasm in the version of nvidia-cuda-tileiras",
         code=code or "nvdisasm",
     )
-
-
-def _retrieve(task: asyncio.Task[Any]) -> None:
-    """A failure that nobody has waited for is dealt with by whoever takes the process, or of no interest."""
-    if not task.cancelled():
-        task.exception()
