@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 
 from tests.support.closures import HEADER, closure, request
 from tile_lsp.engine.stats import Counters
@@ -45,6 +46,13 @@ def _with_header(source: Mapping[str, str] | str) -> Mapping[str, str] | str:
 
         return HEADER + textwrap.dedent(source)
     return source
+
+
+async def eventually(holds: Callable[[], bool]) -> None:
+    """For what the kernel does in its own time."""
+    async with asyncio.timeout(10):
+        while not holds():  # noqa: ASYNC110  (nobody tells us)
+            await asyncio.sleep(0.01)
 
 
 def spots(chain: Chain) -> list[str]:

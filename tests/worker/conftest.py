@@ -1,7 +1,8 @@
-"""One warm interpreter for all tests of a module: this one, which has the compiler."""
+"""One warm interpreter for all tests of a module: this one, or the one that TILE_LSP_TEST_PYTHON names."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import AsyncIterator
 
@@ -16,5 +17,5 @@ from tile_lsp.engine.workers import Limits, WorkerPool
 async def bench() -> AsyncIterator[Bench]:
     counters = Counters()
     pool = WorkerPool(limits=Limits(inference=20, memory=1 << 30), counters=counters)
-    yield Bench(pool, counters, sys.executable)
+    yield Bench(pool, counters, os.environ.get("TILE_LSP_TEST_PYTHON", sys.executable))
     await pool.close()

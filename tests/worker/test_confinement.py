@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.support.closures import HEADER, closure, request
-from tests.support.workers import Bench, spots
+from tests.support.workers import Bench, eventually, spots
 from tile_lsp.engine.workers import CodegenRequest, Generated, Limits, WorkerPool
 from tile_lsp.model.outcome import FaultKind
 
@@ -23,13 +21,6 @@ KERNEL = """
 def kernel(a):
     x = ct.full((8,), 1, ct.float32)
 """
-
-
-async def eventually(holds: Callable[[], bool]) -> None:
-    """For what the kernel does in its own time."""
-    async with asyncio.timeout(10):
-        while not holds():  # noqa: ASYNC110  (nobody tells us)
-            await asyncio.sleep(0.01)
 
 
 def top_level(statements: str) -> str:

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from tests.support.closures import HEADER, closure, request
-from tests.support.workers import Bench
+from tests.support.workers import Bench, eventually
 from tile_lsp.engine.stats import Counters
 from tile_lsp.engine.workers import CodegenRequest, Environment, Generated, HolderGone, Limits, WorkerPool
 
@@ -61,6 +61,23 @@ async def test_cancelling_kills_the_worker(bench: Bench, tmp_path: Path):
     _, alive = await asyncio.to_thread(psutil.wait_procs, [process], 10)
     assert not alive
     assert not (await bench.infer(KERNEL, "a=f16[64]")).faults
+
+
+async def test_superseded_work_leaves_no_process_behind(bench: Bench):
+    await bench.infer(KERNEL, "a=f16[64]")
+    source = f"import time\ntime.sleep(600)\n{KERNEL}"
+    for turns in range(20):
+        task = asyncio.ensure_future(bench.infer(source, "a=f16[64]"))
+        # At every point of its way: before the fork, while it waits for a worker, while it loads.
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert not (await bench.infer(KERNEL, "a=f16[64]")).faults
+    asleep = [p for p in psutil.Process().children(recursive=True) if p.status() != psutil.STATUS_ZOMBIE]
+    # The process that forks, a spare, the holders, and what a kill has not reached yet.
+    await eventually(lambda: sum(p.is_running() for p in asleep) <= 2 + len(bench.pool._holders))
 
 
 async def test_attempts_are_counted(bench: Bench):
@@ -115,14 +132,14 @@ async def test_closing_leaves_no_process():
 
 
 async def test_answers_about_text_and_packages(bench: Bench):
-    versions = await bench.pool.versions(sys.executable, ["msgspec", "json", "cuda", "not_there_at_all"])
+    versions = await bench.pool.versions(bench.python, ["msgspec", "json", "cuda", "not_there_at_all"])
     assert set(versions) == {"msgspec", "cuda"}
     assert versions["msgspec"].startswith("msgspec ")
-    parsed = await bench.pool.parse(sys.executable, "x = 'é' + 1j\n")
+    parsed = await bench.pool.parse(bench.python, "x = 'é' + 1j\n")
     statement = parsed["tree"]["body"][0]
     assert (statement["_"], statement["lineno"], statement["end_col_offset"]) == ("Assign", 1, 13)
     assert statement["value"]["right"]["value"] == {"_literal": "1j"}
-    failed = await bench.pool.parse(sys.executable, "é = (\n")
+    failed = await bench.pool.parse(bench.python, "é = (\n")
     assert (failed["error"]["line"], failed["error"]["column"]) == (1, 5)
 
 

@@ -362,8 +362,18 @@ class Nursery:
         """A fresh worker that has run no user code. Raises `StartFailed`."""
         spare, self._spare = self._spare, None
         if spare is not None:
-            with contextlib.suppress(StartFailed):
-                worker = await spare
+            try:
+                worker = await asyncio.shield(spare)
+            except StartFailed:
+                pass
+            except asyncio.CancelledError:
+                # It is still being made, and good for the next caller.
+                if self._spare is None:
+                    self._spare = spare
+                else:
+                    spare.add_done_callback(_discard)
+                raise
+            else:
                 if worker.alive:
                     return worker
         return await self._breeder.make()
@@ -409,6 +419,11 @@ async def start_nursery(python: str, limits: Limits) -> Nursery:
     nursery = Nursery(spawner.environment, spawner, limits)
     nursery._spare = asyncio.ensure_future(_made(first))
     return nursery
+
+
+def _discard(made: asyncio.Task[Worker]) -> None:
+    if not made.cancelled() and made.exception() is None:
+        made.result().kill()
 
 
 async def _made(worker: Worker) -> Worker:
@@ -574,6 +589,9 @@ class _Zygote:
         except TimeoutError:
             self._started.kill()
             self.stop()
+        except BaseException:
+            worker.kill()
+            raise
         if not self.alive:
             worker.ended(Ending(with_parent=True))
             raise StartFailed(_forker_gone())

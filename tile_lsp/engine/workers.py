@@ -45,7 +45,9 @@ _FRESH = 2.0
 _LAST_WORDS = 4096
 """Characters of a dead worker's output that are looked at for its last words."""
 _DUMP = re.compile(
-    r"^(?:Current thread|Thread|Stack)\b.*\(most recent call first\):\n(?: +File .*\n| +\.\.\.\n)*", re.M
+    r"^(?:Current thread|Thread|Stack)\b.*\(most recent call first\):\n(?: +File .*\n| +\.\.\.\n)*"
+    r"|^Extension modules: .*",
+    re.MULTILINE,
 )
 _DUMPED_FRAME = re.compile(r'^ +File "(.+)", line (\d+) in ', re.MULTILINE)
 
