@@ -115,6 +115,24 @@ def other():
     assert result.arguments["x"] == "f32[8,8]"
 
 
+@pytest.mark.parametrize("wrapped", ["ct.kernel(f)", "ct.kernel(occupancy=2)(f)"])
+def test_a_kernel_made_by_a_call(read: Callable, wrapped: str) -> None:
+    result = read(
+        f"""
+import torch
+
+def f(x):
+    ct.store(x, (0,), ct.load(x, (0,), (8,)))
+
+k = {wrapped}
+
+def run():
+    ct.launch(torch.cuda.current_stream(), (1,), k, (torch.empty(8),))
+"""
+    )
+    assert result.arguments == {"x": "f32[8]"}
+
+
 def test_comments_win_over_launches(read: Callable) -> None:
     text = launch("x = y = torch.empty(8, 8)").replace("@ct.kernel", "# tile-lsp: x=f16[?,?]\n@ct.kernel")
     result = read(text)

@@ -1,7 +1,7 @@
 """What a front end is, on the server's side: what it recognises, its signature syntax, its config fields, its recipe.
 
-The engine knows no compiler. It asks the front end which worker operations and tools lead to a stage, runs them, caches every
-step by exactly what the step reads, and gives the bytes back to the front end to be read into artifacts.
+The engine knows no compiler. It asks the front end which worker operations and tools lead to a stage, runs them, caches
+every step by exactly what the step reads, and gives the bytes back to the front end to be read into artifacts.
 """
 
 from __future__ import annotations
@@ -108,5 +108,5 @@ class FrontEnd(Protocol):
         comments: Sequence[JobComment],
         settings: Settings,
     ) -> tuple[tuple[JobSpec, ...], tuple[Problem, ...]]:
-        """Arguments and configs for a kernel, in the order of `design.md` §7, never empty: what is unknown is assumed."""
+        """Arguments and configs for a kernel, in the order of `design.md` §7, never empty: the unknown is assumed."""
         ...

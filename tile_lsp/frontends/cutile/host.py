@@ -98,8 +98,8 @@ def find_launches(path: str, names: Names) -> tuple[Launch, ...]:
     tree = names.tree(path)
     if tree is None or "launch" not in names.text(path):
         return ()
-    run = _Run(names)
-    run.attempt(lambda: _Frame(run, path, {}, 0).block(tree.body))
+    run = _Run(names, path)
+    run.attempt(lambda: _Frame(run, path, run.top, 0).block(tree.body))
     for function in _launching(tree):
         if function not in run.reached:
             run.attempt(
@@ -133,10 +133,13 @@ class _EndError(Exception):
 
 
 class _Run:
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, path: str) -> None:
         self.names = names
+        self.path = path
         self.launches: list[Launch] = []
         self.outer: dict[tuple[str, tuple[str, ...]], HostValue] = {}
+        self.top: dict[str, HostValue] = {}
+        """What the file's top level has bound."""
         self.reached: set[ast.AST] = set()
         self.active: list[ast.AST] = []
         self.steps = 0
@@ -217,18 +220,20 @@ class _Frame:
         before = dict(self.env)
         outcomes: list[dict[str, HostValue]] = []
         for part in (body, orelse):
-            self.env, self.ended = dict(before), False
+            self.ended = False
             self.block(part)
             if not self.ended:
-                outcomes.append(self.env)
+                outcomes.append(dict(self.env))
+            self.rebind(before)
         self.ended = not outcomes
-        if not outcomes:
-            self.env = before
-            return
-        self.env = {
-            name: _either([outcome.get(name, NOTHING) for outcome in outcomes])
-            for name in dict.fromkeys(name for outcome in outcomes for name in outcome)
-        }
+        if outcomes:
+            names = dict.fromkeys(name for outcome in outcomes for name in outcome)
+            self.rebind({name: _either([outcome.get(name, NOTHING) for outcome in outcomes]) for name in names})
+
+    def rebind(self, env: Mapping[str, HostValue]) -> None:
+        """In place: the top level's names are seen by the functions that it calls."""
+        self.env.clear()
+        self.env.update(env)
 
     def bind(self, target: ast.expr, value: HostValue) -> None:
         if isinstance(target, ast.Name):
@@ -300,7 +305,12 @@ class _Frame:
 
     def lookup(self, name: str) -> HostValue:
         value = self.env.get(name)
-        return value if value is not None else self.outer(ast.Name(name, ast.Load()))
+        if value is not None:
+            return value
+        found = self.outer(ast.Name(name, ast.Load()))
+        if isinstance(found, Nothing) and self.path == self.run.path:
+            return self.run.top.get(name, NOTHING)
+        return found
 
     def outer(self, node: ast.expr) -> HostValue:
         """What a name of module level, or of another module, stands for."""
@@ -368,6 +378,9 @@ class _Frame:
             case External(dotted="cuda.tile.launch"):
                 self.launch(arguments, keywords, node.lineno)
                 return NOTHING
+            case External(dotted="cuda.tile.kernel"):
+                # `k = ct.kernel(f)` and `k = ct.kernel(occupancy=2)(f)`.
+                return arguments[0] if arguments else callee
             case External(dotted=dotted):
                 return _external_call(dotted, arguments, keywords)
             case Callee():
