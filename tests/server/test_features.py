@@ -368,6 +368,20 @@ async def test_an_error_in_a_helper_is_shown_in_the_helper_with_its_caller(works
         assert ws.marked(related["location"]["range"]) == "scale(tile)"
 
 
+async def test_a_file_changed_on_disk_counts_for_a_client_without_file_events(workspace):
+    async with workspace("nvim") as ws:
+        await ws.inferred()
+        helpers = ws.folder / "helpers.py"
+        helpers.write_text(HELPERS.replace("t * 2", "t.nothing"))
+        await ws.client.until(
+            "textDocument/publishDiagnostics", lambda p: p["uri"] == helpers.as_uri() and p["diagnostics"]
+        )
+        helpers.write_text(HELPERS)
+        await ws.client.until(
+            "textDocument/publishDiagnostics", lambda p: p["uri"] == helpers.as_uri() and not p["diagnostics"]
+        )
+
+
 async def test_a_word_of_a_comment_that_is_wrong(workspace):
     async with workspace("eglot", KERNEL.replace("n=256", "n=256 typo=3")) as ws:
         published = await ws.client.until(

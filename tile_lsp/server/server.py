@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tile_lsp.engine.events import SessionEvent
     from tile_lsp.engine.session import Session
     from tile_lsp.engine.settings import FileProblem
+    from tile_lsp.engine.watching import Watcher
     from tile_lsp.model.location import SourceRange, Span
 
     from .documents import Documents
@@ -71,6 +72,7 @@ class TileServer(LanguageServer):
         self.work_done = WorkDoneProgress(self)
         self._uris: dict[str, str] = {}
         self._session: Session | None = None
+        self._watcher: Watcher | None = None
         self._ready = asyncio.Event()
         self._replaced = asyncio.Event()
         self._background: set[asyncio.Task[Any]] = set()
@@ -172,9 +174,28 @@ class TileServer(LanguageServer):
             self._client_settings = settings
             await self.restart_session()
 
+    def files_changed(self, paths: Sequence[str]) -> None:
+        """Files appeared, changed or vanished on disk."""
+        if any(path.endswith(".toml") for path in paths):
+            self.background(self.restart_session())
+        elif paths and self.session is not None:
+            self.session.files_changed(paths)
+
+    async def watch_files(self) -> None:
+        """Look at the disk ourselves, for a client that does not."""
+        from tile_lsp.engine.watching import Watcher
+
+        if self._watcher is not None:
+            self._watcher.close()
+        self._watcher = Watcher(self.roots, self.files_changed)
+        await self._watcher.start()
+
     async def close(self) -> None:
         """End all work and all processes. Safe to call twice."""
         session, self._session = self._session, None
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            await asyncio.to_thread(watcher.close)
         self._replaced.set()
         if session is not None:
             await session.close()
@@ -219,6 +240,8 @@ class TileServer(LanguageServer):
         if roots != self.roots:
             self.roots = roots
             self.background(self.restart_session())
+            if self._watcher is not None:
+                self.background(self.watch_files())
 
     # -- translation -------------------------------------------------------------------------------------------------
 

@@ -19,6 +19,8 @@ def register(server: TileServer) -> None:
         await server.start()
         if server.client.watched_files:
             await _watch(server)
+        else:
+            await server.watch_files()
 
     @server.feature(types.SET_TRACE)
     def set_trace(params: types.SetTraceParams) -> None:

@@ -18,11 +18,7 @@ _PATIENCE = 5.0
 def register(server: TileServer) -> None:
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def did_change_watched_files(params: types.DidChangeWatchedFilesParams) -> None:
-        paths = [path for change in params.changes if (path := uris.to_path(change.uri))]
-        if any(path.endswith(".toml") for path in paths):
-            server.background(server.restart_session())
-        elif paths and server.session is not None:
-            server.session.files_changed(paths)
+        server.files_changed([path for change in params.changes if (path := uris.to_path(change.uri))])
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def did_change_configuration(params: types.DidChangeConfigurationParams) -> None:
