@@ -101,6 +101,11 @@ def tokens(stage: Stage, row: str) -> list[tuple[str, str]]:
             ),
         ),
         (
+            Stage.SASS,
+            "HGMMA.64x128x16.F32 R88, gdesc[UR4].tnspB, RZ, !UPT ;",
+            "function:HGMMA.64x128x16.F32 variable:R88 variable:UR4 variable:RZ variable:UPT",
+        ),
+        (
             Stage.PTX,
             "@%p1 mov.b64 %rd5, k_param_15; // é",
             "keyword:@%p1 function:mov.b64 variable:%rd5 comment:// é",

@@ -31,7 +31,7 @@ _SASS = _grammar(
     keyword=r"^\s*\.(?:target|global|type)\b|@!?U?P(?:\d+|T)\b",
     variable=r"\b(?:U?R(?:\d+|Z)|U?P(?:\d|T)|SR_[\w.]+|B\d+|UB\d+)(?:\.[\w.]+)?",
     number=r"-?\b0x[0-9a-f]+\b|-?\b\d+(?:\.\d+)?(?:e[+-]?\d+)?\b|[+-]INF\b|[+-]QNAN\b",
-    function=r"(?<![\w.\]\[(,])\b[A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*(?=[\s;])",
+    function=r"(?<![\w.\]\[(,])\b[A-Z][A-Z0-9_]*(?:\.[A-Za-z0-9_]+)*(?=[\s;])",
     type=r"\bdesc\b|\bc(?=\[)",
 )
 _PTX = _grammar(
