@@ -203,6 +203,9 @@ class _State:
     """Identities of the forms whose reads have been followed."""
     followed: set[tuple[Target, Chain]] = dataclasses.field(default_factory=set)
     """Imports, with what is taken of them, that have been followed."""
+    dirty: bool = True
+    """What is needed of the module has grown since its statements were last cut."""
+    mutable: dict[str, bool] = dataclasses.field(default_factory=dict)
 
 
 class _Builder:
@@ -216,7 +219,6 @@ class _Builder:
         self.instances: tuple[str, ...] = ()
         self.files: frozenset[str] = frozenset({kernel.path})
         self.lifted_form: Form | None = None
-        self.changed = True
 
     @property
     def missing(self) -> frozenset[str]:
@@ -250,38 +252,55 @@ class _Builder:
             documents = self.documents
             own.lifted = self._lift(own.file, placed)
             self.lifted_form = self._lifted_form(own.lifted, placed.statement)
-            self._read(own, reads([_parsed(own.lifted.expression)]), skip=own.lifted.name)
-            self.changed = True
-            while self.changed:
-                self.changed = False
-                for state in list(self.states.values()):
+            self._read(own, own.lifted.access, skip=own.lifted.name)
+            own.dirty = True
+            while dirty := [state for state in self.states.values() if state.dirty]:
+                for state in dirty:
+                    state.dirty = False
                     self._round(state)
             if documents == self.documents:
                 return
             # Something looks at docstrings: once more, with them.
             for state in self.states.values():
                 state.done.clear()
+                state.dirty = True
 
     def _lift(self, file: PythonFile, placed: Placed) -> Lifted:
         assert self.kernel.anchor is not None
         nodes = walk_path(placed.statement.node, self.kernel.anchor.path)
-        lifted = lift(file, nodes, functools.partial(self._keeps_decorator, nodes), self.given, self.documents)
-        if isinstance(lifted, Unbound):
-            raise _BlockedError(self._unbound(lifted, placed))
+        decorators = getattr(nodes[-1], "decorator_list", ())
+        kept = tuple(index for index in range(len(decorators)) if self._keeps_decorator(nodes, index))
+        # Calls of a function around it stand anywhere in the file; else all depends on the statement alone.
+        nested = any(isinstance(node, _FUNCTIONS) for node in nodes[:-1])
+        key = ("lifted", self.kernel.anchor.path, kept, self.documents)
+        lifted = placed.statement.facts.get(key)
+        if nested or not isinstance(lifted, Lifted):
+            lifted = lift(file, nodes, kept, self.given, self.documents)
+            if isinstance(lifted, Unbound):
+                raise _BlockedError(self._unbound(lifted, placed))
+            if nested:
+                lifted = self._same_as_before(placed.statement, (*key, lifted.expression), lifted)
+            placed.statement.facts[key] = lifted
         self.instances = lifted.calls
         return lifted
 
-    def _lifted_form(self, lifted: Lifted, statement: Statement) -> Form:
-        """The form of the kernel's statement: the same object while its text is the same, so that positions are
-        worked out once."""
-        assert self.kernel.anchor is not None
-        key = ("lifted", self.kernel.anchor.path, lifted.expression, self.documents)
+    @staticmethod
+    def _same_as_before(statement: Statement, key: object, lifted: Lifted) -> Lifted:
+        """What was lifted before, if it is made of the same pieces: so positions are worked out once."""
         kept = statement.facts.get(key)
-        if isinstance(kept, Form) and _same_nodes(kept.node, lifted.statement):
-            return kept
-        form = Form(lifted.statement, statement)
-        statement.facts[key] = form
-        return form
+        if isinstance(kept, Lifted) and _same_nodes(kept.statement, lifted.statement):
+            return dataclasses.replace(kept, calls=lifted.calls)
+        statement.facts[key] = lifted
+        return lifted
+
+    @staticmethod
+    def _lifted_form(lifted: Lifted, statement: Statement) -> Form:
+        """The form of the kernel's statement: one object for one lifted statement."""
+        key = ("form of lifted", id(lifted.statement))
+        kept = statement.facts.get(key)
+        if not isinstance(kept, Form) or kept.node is not lifted.statement:
+            kept = statement.facts[key] = Form(lifted.statement, statement)
+        return kept
 
     def _keeps_decorator(self, nodes: Sequence[ast.AST], index: int) -> bool:
         """What stands above the kernel's decorator is given the kernel and changes nothing in it, unless it is the
@@ -306,19 +325,16 @@ class _Builder:
         for form in list(state.forms.values()):
             if id(form) not in state.done:
                 state.done.add(id(form))
-                self.changed = True
                 self._read(state, form.reads)
             for name, target in form.bound.imports:
                 for rest in tuple(state.needs.get(name, (_TOUCHED,))):
                     if (target, rest) not in state.followed:
                         state.followed.add((target, rest))
-                        self.changed = True
                         self._follow(state, target, rest)
         if state.lifted is not None and self._uses_lifted(state) and self.lifted_form is not None:
             form = self.lifted_form
             if id(form) not in state.done:
                 state.done.add(id(form))
-                self.changed = True
                 self._read(state, form.reads)
 
     def _uses_lifted(self, state: _State) -> bool:
@@ -353,6 +369,11 @@ class _Builder:
 
     def _is_mutable(self, state: _State, name: str) -> bool:
         """False for a module or a function: calling its methods, as in `ct.launch(…)`, doesn't change what it is."""
+        if name not in state.mutable:
+            state.mutable[name] = name in state.index.calls and self._has_changing_methods(state, name)
+        return state.mutable[name]
+
+    def _has_changing_methods(self, state: _State, name: str) -> bool:
         for placed in state.index.binders_of(state.file, name, state.main):
             bound = bindings_of(placed.statement)
             if name in bound.plain:
@@ -413,7 +434,7 @@ class _Builder:
             return
         if binders:
             state.needs.setdefault(name, set()).add(rest)
-            self.changed = True
+            state.dirty = True
             return
         if name in _PATHS:
             state.paths_read = True
@@ -421,7 +442,7 @@ class _Builder:
             self.documents = True
         elif name in state.index.setter_names:
             state.needs.setdefault(name, set()).add(rest)
-            self.changed = True
+            state.dirty = True
             for function in state.index.setter_names[name]:
                 if state.index.setters.get(name):
                     self._need(state, (function,), hard=hard)
@@ -443,7 +464,7 @@ class _Builder:
         if star is not None:
             target, _ = star
             state.stars.add((target.level, target.module, name))
-            self.changed = True
+            state.dirty = True
             self._member(self.workspace.modules(target, state.ref)[-1], name, rest)
             return True
         if not (outside and external) or name in _IMPLICIT or name in _PATHS or name == "__doc__":
@@ -452,7 +473,7 @@ class _Builder:
             if not self.workspace.modules(target, state.ref):
                 state.stars.add((target.level, target.module, "*"))
                 self._external(target.module)
-        self.changed = True
+        state.dirty = True
         return True
 
     def _follow(self, state: _State, target: Target, rest: Chain) -> None:
@@ -498,7 +519,7 @@ class _Builder:
         if state is None or state.whole:
             return
         state.whole = True
-        self.changed = True
+        state.dirty = True
         for name, indices in state.index.binders.items():
             if not all(state.file.statements[i].statement.main for i in indices):
                 self._need(state, (name,), hard=True)
@@ -533,7 +554,6 @@ class _Builder:
         for ref in refs:
             if ref.path and ref.name not in self.states and (file := self.workspace.file(ref.path)) is not None:
                 self.states[ref.name] = _State(ref, file, index_of(file))
-                self.changed = True
 
     def _external(self, dotted: str) -> None:
         top = dotted.partition(".")[0]
@@ -656,9 +676,8 @@ class _Builder:
                 plain = isinstance(form.node, _FUNCTIONS) and self._is_stateless(state, form.node)
                 queue.extend((state, chain) for chain in (form.reads.immediate if plain else form.reads.chains))
             if state.lifted is not None:
-                expression = reads([_parsed(state.lifted.expression)]).chains
-                around = reads([state.lifted.without_kernel]).chains
-                queue.extend((state, chain) for chain in expression | around if chain[0] != state.lifted.name)
+                around = state.lifted.around.chains
+                queue.extend((state, chain) for chain in around if chain[0] != state.lifted.name)
                 # The kernel's own function is handed to the compiler, not called.
                 for meaning in self.workspace.meanings(state.file, (self.kernel.function,)):
                     if isinstance(meaning.node, _FUNCTIONS) and meaning.file is not None:

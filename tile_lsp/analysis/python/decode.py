@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import warnings
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -48,11 +49,13 @@ def _decode(data: bytes, encoding: str) -> tuple[str, str | None]:
         name = info.name
     except (LookupError, ValueError, OSError):
         return data.decode("utf-8", "replace"), f"unknown encoding {encoding!r}, read as UTF-8"
-    try:
-        return data.decode(name), None
-    except (UnicodeError, ValueError) as error:
-        problem = f"not valid {name}: {error}"
-    try:
-        return data.decode(name, "replace"), problem
-    except (UnicodeError, ValueError):  # codecs that can't replace
-        return data.decode("latin-1"), problem
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # `unicode_escape` warns of the text's escapes
+        try:
+            return data.decode(name), None
+        except (UnicodeError, ValueError) as error:
+            problem = f"not valid {name}: {error}"
+        try:
+            return data.decode(name, "replace"), problem
+        except (UnicodeError, ValueError):  # codecs that can't replace
+            return data.decode("latin-1"), problem

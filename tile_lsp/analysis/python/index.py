@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import re
 from collections import defaultdict
@@ -10,6 +9,7 @@ from collections import defaultdict
 from .parse import Placed, PythonFile, Statement
 from .scope import Bindings, Target, bindings, reads
 
+_GLOBAL = re.compile(r"^[^#\n]*\bglobal[ \t]+\w", re.MULTILINE)
 _RELATIVE = re.compile(r"^[ \t\f]*from[ \t]*\.", re.MULTILINE)
 
 
@@ -18,6 +18,15 @@ def bindings_of(statement: Statement) -> Bindings:
     found = statement.facts.get("bindings")
     if found is None:
         found = statement.facts["bindings"] = bindings([statement.node])
+    return found  # type: ignore[return-value]
+
+
+def _global_stores(statement: Statement) -> frozenset[str]:
+    """Names that the function which a statement defines binds at module level."""
+    found = statement.facts.get("global stores")
+    if found is None:
+        declares = _GLOBAL.search(statement.chunk.text) is not None
+        found = statement.facts["global stores"] = reads([statement.node]).global_stores if declares else frozenset()
     return found  # type: ignore[return-value]
 
 
@@ -73,11 +82,9 @@ def _build(file: PythonFile) -> Index:
         for name in bound.called:
             called[name].append(placed.index)
         stars.extend((placed.index, target) for target in bound.stars)
-        if "global " in placed.statement.chunk.text:
-            node = placed.statement.node
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                for name in reads([node]).global_stores:
-                    globals_of[name].add(node.name)
+        if bound.defines:
+            for name in _global_stores(placed.statement):
+                globals_of[name].update(bound.names)
     return Index(
         {name: tuple(indices) for name, indices in binders.items()},
         {name: tuple(indices) for name, indices in stores.items()},

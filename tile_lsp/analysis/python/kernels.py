@@ -13,7 +13,7 @@ from tile_lsp.model.location import Span
 
 from .index import index_of
 from .parse import Broken, Placed, PythonFile, located
-from .scope import Function, chain_of, parameters
+from .scope import Function, bindings, chain_of, local_names, parameters
 from .text import byte_column, span_of
 from .workspace import Workspace
 
@@ -93,6 +93,8 @@ class _Candidate(NamedTuple):
     """What the statement binds; None for `return ct.kernel(fn)`."""
     makers: tuple[int, ...]
     """Of a `def`, the decorators to try, as indices; empty for `k = ct.kernel(fn)`."""
+    hidden: frozenset[str]
+    """Names that the scopes around it bind."""
 
 
 def find_kernels(file: PythonFile, workspace: Workspace, decorators: frozenset[str]) -> tuple[KernelSite, ...]:
@@ -120,7 +122,9 @@ class _KernelFinder:
             candidates = statement.facts["candidates"] = tuple(_candidates(statement.node))
         for candidate in candidates:  # type: ignore[attr-defined]
             nodes = walk_path(statement.node, candidate.path)
-            scopes = [node.body for node in nodes[:-1] if isinstance(node, (*_FUNCTIONS, ast.ClassDef))][::-1]
+            scopes: list[list[ast.stmt]] = []
+            if candidate.hidden and not candidate.hidden.isdisjoint(_maker_names(nodes[-1])):
+                scopes = [node.body for node in nodes[:-1] if isinstance(node, (*_FUNCTIONS, ast.ClassDef))][::-1]
             if candidate.makers:
                 for index in candidate.makers:
                     if found := self._maker(nodes[-1].decorator_list[index], scopes):  # type: ignore[attr-defined]
@@ -441,24 +445,34 @@ def _nested_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 def _candidates(root: ast.stmt) -> Iterator[_Candidate]:
     """Statements in a statement that may make a kernel, whatever its decorators turn out to mean."""
-    stack: list[tuple[ast.AST, Path]] = [(root, ())]
+    stack: list[tuple[ast.AST, Path, frozenset[str]]] = [(root, (), frozenset())]
     while stack:
-        node, path = stack.pop()
+        node, path, hidden = stack.pop()
         if isinstance(node, _FUNCTIONS) and node.decorator_list:
             # The one closest to the function first: what stands above it is given the kernel, not the function.
-            yield _Candidate(path, node.name, tuple(reversed(range(len(node.decorator_list)))))
+            yield _Candidate(path, node.name, tuple(reversed(range(len(node.decorator_list)))), hidden)
         elif isinstance(node, ast.Assign):
             if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and _may_wrap(node.value):
-                yield _Candidate(path, node.targets[0].id, ())
+                yield _Candidate(path, node.targets[0].id, (), hidden)
             continue
         elif isinstance(node, ast.Return):
             if node.value is not None and _may_wrap(node.value):
-                yield _Candidate(path, None, ())
+                yield _Candidate(path, None, (), hidden)
             continue
+        if isinstance(node, _FUNCTIONS):
+            hidden |= local_names(node)
+        elif isinstance(node, ast.ClassDef):
+            hidden |= frozenset(bindings(node.body).names)
         for field in reversed(_FIELDS):
             children = getattr(node, field, None)
             if isinstance(children, list):
-                stack.extend((children[i], (*path, (field, i))) for i in range(len(children) - 1, -1, -1))
+                stack.extend((children[i], (*path, (field, i)), hidden) for i in range(len(children) - 1, -1, -1))
+
+
+def _maker_names(node: ast.AST) -> set[str]:
+    """First names of what may make a kernel of the candidate."""
+    makers = node.decorator_list if isinstance(node, _FUNCTIONS) else [node.value.func]  # type: ignore[attr-defined]
+    return {inner.id for maker in makers for inner in ast.walk(maker) if isinstance(inner, ast.Name)}
 
 
 def _may_wrap(value: ast.expr) -> bool:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import functools
+from collections.abc import Iterator, Mapping, Sequence
 
 from .parse import PythonFile
 from .prune import cut_to_fixpoint, roots
-from .scope import Function, bindings, local_names, parse_expression, reads
+from .scope import Function, Reads, bindings, local_names, parse_expression, reads
 from .unparse import rebuilt, without_docstrings
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -34,10 +35,15 @@ class Lifted:
     kernel: ast.stmt | None = None
     """The kernel's own `def` within the statement."""
 
-    @property
-    def without_kernel(self) -> ast.stmt:
-        """The statement with the kernel's body left out: what Python executes to make the kernel."""
-        return _hollow(self.statement, self.kernel)
+    @functools.cached_property
+    def around(self) -> Reads:
+        """What Python reads to make the kernel: by the expression, and by the statement less the kernel's body."""
+        return reads([_expression(self.expression), _hollow(self.statement, self.kernel)])
+
+    @functools.cached_property
+    def access(self) -> Reads:
+        """What the expression reads."""
+        return reads([_expression(self.expression)])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,14 +57,14 @@ class Unbound:
 def lift(
     file: PythonFile,
     nodes: Sequence[ast.AST],
-    keep_decorator: Callable[[int], bool],
+    decorators: Sequence[int],
     bindings_given: Mapping[str, str],
     documents: bool,
 ) -> Lifted | Unbound:
     """Lifts `nodes[-1]`, the statement that makes the kernel, out of the others, which are those around it, outermost
     first.
 
-    `keep_decorator` says which of its decorators count, by index.
+    `decorators`: which of its decorators count, by index.
     """
     kernel = nodes[-1]
     assert isinstance(kernel, ast.stmt)
@@ -72,7 +78,7 @@ def lift(
     else:
         assert isinstance(kernel, _FUNCTIONS)
         access = kernel.name
-        kept = [node for index, node in enumerate(kernel.decorator_list) if keep_decorator(index)]
+        kept = [node for index, node in enumerate(kernel.decorator_list) if index in decorators]
         if len(kept) != len(kernel.decorator_list):
             current = rebuilt(kernel, decorator_list=kept)
         if not documents:

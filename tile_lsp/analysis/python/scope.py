@@ -62,6 +62,8 @@ class Bindings:
     nonlocals: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
     """Names that are bound by something else than an import or a `def`."""
+    defines: bool = False
+    """The statement is a `def`."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -98,10 +100,11 @@ def import_targets(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[ast.alia
 
 def bindings(nodes: Iterable[ast.AST]) -> Bindings:
     """Bindings of statements, nested compound statements included, nested scopes not."""
+    nodes = tuple(nodes)
     collector = _Collector()
     for node in nodes:
         collector.visit(node)
-    return collector.result()
+    return collector.result(len(nodes) == 1 and isinstance(nodes[0], _FUNCTIONS))
 
 
 class _Collector:
@@ -118,7 +121,7 @@ class _Collector:
         self.nonlocals: set[str] = set()
         self.plain: set[str] = set()
 
-    def result(self) -> Bindings:
+    def result(self, defines: bool) -> Bindings:
         return Bindings(
             tuple(self.names),
             frozenset(self.stores),
@@ -129,6 +132,7 @@ class _Collector:
             frozenset(self.globals),
             frozenset(self.nonlocals),
             frozenset(self.plain),
+            defines,
         )
 
     def visit(self, root: ast.AST) -> None:

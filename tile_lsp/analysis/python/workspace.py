@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from .imports import Finder, ModuleRef
 from .index import index_of
-from .parse import PythonFile, parse
+from .parse import PythonFile, Statement, parse
 from .scope import Chain, Target, chain_of, import_targets, parse_expression
 
 Constant = int | float | bool | str | tuple
@@ -52,6 +52,7 @@ class Workspace:
         self._read = read
         self.roots = tuple(os.path.normpath(root) for root in roots)
         self._texts: dict[str, str | None] = {}
+        self._meanings: dict[tuple[str, Chain], tuple[Meaning, ...]] = {}
         self.finder = Finder(self.exists, roots, editable, stdlib)
 
     def exists(self, path: str) -> bool:
@@ -133,10 +134,16 @@ class Workspace:
         self, file: PythonFile, chain: Chain, scopes: Sequence[Sequence[ast.stmt]] = ()
     ) -> tuple[Meaning, ...]:
         """All that a chain of names may stand for, likeliest first, followed to the end."""
+        key = (file.path, chain)
+        if not scopes and key in self._meanings:
+            return self._meanings[key]
         found: dict[tuple[str, Chain], Meaning] = {}
         self._follow(file, chain, scopes, set(), found)
         # `ct = None` in a fallback says nothing about what `ct` is.
-        return tuple(sorted(found.values(), key=lambda meaning: isinstance(meaning.node, ast.Constant)))
+        result = tuple(sorted(found.values(), key=lambda meaning: isinstance(meaning.node, ast.Constant)))
+        if not scopes:
+            self._meanings[key] = result
+        return result
 
     def _follow(
         self,
@@ -186,7 +193,7 @@ class Workspace:
                 yield from self._steps_seen(star[1], chain, (), seen)
                 return
         for one in reversed(placed):
-            for definition in reversed(list(_definitions([one.statement.node], name))):
+            for definition in reversed(_definitions_in(one.statement, name)):
                 yield from self._meaning(file, ref, definition, name, rest, seen)
         if placed:
             return
@@ -335,6 +342,14 @@ def _chain(expression: ast.AST | str) -> Chain | None:
     if isinstance(expression, ast.Subscript):
         return _chain(expression.value)
     return chain_of(expression)
+
+
+def _definitions_in(statement: Statement, name: str) -> tuple[ast.AST | Target, ...]:
+    """`_definitions` of one statement, kept with it."""
+    key = ("definitions", name)
+    if key not in statement.facts:
+        statement.facts[key] = tuple(_definitions([statement.node], name))
+    return statement.facts[key]  # type: ignore[return-value]
 
 
 def _definitions(body: Iterable[ast.stmt], name: str) -> Iterator[ast.AST | Target]:
