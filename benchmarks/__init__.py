@@ -1,0 +1,1 @@
+"""What speed costs and gains, measured side by side with the same tools called by hand. Run it: `make bench`."""
