@@ -9,6 +9,8 @@ READY := .venv/ready
 TESTS ?=
 # The interpreter that .venv is made with; empty: the newest on PATH that will do.
 PYTHON ?=
+# `no` leaves out the tests that drive real editors.
+EDITORS ?=
 
 .PHONY: help
 help:
@@ -32,7 +34,12 @@ demo: $(READY)
 
 .PHONY: test
 test: $(READY)
+ifneq ($(EDITORS),no)
+	@sh scripts/editors.sh
 	$(RUN) -m pytest -n auto $(TESTS)
+else
+	$(RUN) -m pytest -n auto -m "not editors" $(TESTS)
+endif
 
 .PHONY: check
 check: lint
