@@ -76,6 +76,15 @@ async def test_memory_is_limited(bench: Bench):
     assert spots(fault.chain)[0].startswith("main/misbehave:2")
 
 
+async def test_memory_that_is_shared_counts_too(bench: Bench):
+    statements = (
+        "import mmap, signal\nheld = mmap.mmap(-1, 2 << 30)\n"
+        "for _ in range(1200):\n    held.write(bytes(1 << 20))\nsignal.pause()"
+    )
+    fault = await bench.fault(top_level(statements), "a=f16[64]")
+    assert "was stopped when it held more than 1024 MiB" in fault.message
+
+
 async def test_a_loop_without_end_is_stopped_where_it_is():
     pool = WorkerPool(limits=Limits(inference=1))
     try:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
+import psutil
 
 from tile_lsp.model.outcome import Fault, FaultKind
 
@@ -32,6 +33,8 @@ _LINE_LIMIT = 1 << 28
 #: For a process that was told to end, or whose socket closed, to be gone (s).
 _PARTING = 5.0
 _OUTERMOST = re.compile(r'__main__\.py", line \d+ in <module>\n\Z')
+#: How often a worker that has not answered yet is looked at (s).
+_LOOK_AFTER = 0.5
 #: For a worker that is out of time to print where it is (s).
 _LAST_WORDS = 0.5
 
@@ -43,7 +46,7 @@ class Limits(msgspec.Struct, frozen=True):
     codegen: float = 60.0
     start: float = 120.0
     memory: int = 8 << 30
-    """Address space that a worker's code may add to what it starts with; 0: no limit."""
+    """What a worker's code may allocate; 0: no limit."""
     output_tail: int = 64 << 10
     output_cap: int = 64 << 20
     """A worker that prints more is ended."""
@@ -201,7 +204,8 @@ class Worker:
         self._pid: int | None = None
         self._reader: asyncio.StreamReader
         self._writer: asyncio.StreamWriter
-        self._flood = False
+        self._stopped = ""
+        """Why we ended it, as in "The worker {…}"."""
         self._killed = False
         self.birth: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """Done when its process exists, or never will."""
@@ -241,7 +245,7 @@ class Worker:
             async with asyncio.timeout(timeout):
                 self._writer.write(message + b"\n")
                 await self._writer.drain()
-                answer = await self._reader.readline()
+                answer = await self._line()
         except TimeoutError:
             await self._where_it_is()
             raise Lost("timeout", seconds=timeout) from None
@@ -250,6 +254,20 @@ class Worker:
         if answer.endswith(b"\n"):
             return answer
         raise await self._what_happened()
+
+    async def _line(self) -> bytes:
+        """The next line. A worker that takes its time is looked at meanwhile: what it shares, or has its processes
+        hold, is memory that the system's own limit doesn't count.
+        """
+        line = asyncio.ensure_future(self._reader.readline())
+        try:
+            while not (await asyncio.wait({line}, timeout=_LOOK_AFTER))[0]:
+                if self._limits.memory and await asyncio.to_thread(_resident, self._pid) > self._limits.memory:
+                    self._stopped = f"was stopped when it held more than {self._limits.memory >> 20} MiB"
+                    self._signal_group(signal.SIGKILL)
+            return line.result()
+        finally:
+            line.cancel()
 
     def pause(self) -> None:
         self._signal_group(signal.SIGSTOP)
@@ -265,7 +283,7 @@ class Worker:
             self._writer.close()
 
     def _flooded(self) -> None:
-        self._flood = True
+        self._stopped = f"was stopped after it had printed {self._limits.output_cap >> 20} MiB"
         self._signal_group(signal.SIGKILL)
 
     def _signal_group(self, number: int) -> None:
@@ -294,8 +312,8 @@ class Worker:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PARTING):
                 await asyncio.shield(self.ending)
-        if self._flood:
-            return Lost(f"was stopped after it had printed {self._limits.output_cap >> 20} MiB")
+        if self._stopped:
+            return Lost(self._stopped)
         if not self.ending.done():
             return Lost("closed its connection")
         ending = self.ending.result()
@@ -304,6 +322,15 @@ class Worker:
         if ending.signal is not None:
             return Lost(f"was ended by {_signal_name(ending.signal)}")
         return Lost(f"ended itself with exit status {ending.status}")
+
+
+def _resident(pid: int | None) -> int:
+    """Bytes of memory that a process and its descendants hold. Looks through all processes: not for the event loop."""
+    try:
+        process = psutil.Process(pid)
+        return sum(p.memory_info().rss for p in (process, *process.children(recursive=True)))
+    except psutil.Error:
+        return 0
 
 
 def _signal_name(number: int) -> str:

@@ -270,9 +270,15 @@ class WorkerPool:
         task = self._starting.get(python)
         if task is None:
             task = self._starting[python] = asyncio.ensure_future(self._start(python))
-            task.add_done_callback(lambda done: self._starting.pop(python, None))
+            task.add_done_callback(lambda done: self._started(python, done))
         # Not cancelled with one of its callers: the others wait for it too.
         return await asyncio.shield(task)
+
+    def _started(self, python: str, task: asyncio.Task[Nursery]) -> None:
+        self._starting.pop(python, None)
+        if not task.cancelled():
+            # All who waited for it may have gone.
+            task.exception()
 
     async def _start(self, python: str) -> Nursery:
         old = self._nurseries.pop(python, None)
@@ -379,7 +385,7 @@ def _lost(lost: Lost, request: InferRequest, worker: Worker) -> InferResult:
 def _last_words(output: str) -> str:
     """Its last lines, each no longer than a message can bear; without the frames that Python prints as it goes down,
     which the chain of places says better."""
-    lines = [line for line in _DUMP.sub("", output[-_LAST_WORDS:]).strip().splitlines() if line][-8:]
+    lines = [line for line in _DUMP.sub("", output)[-_LAST_WORDS:].strip().splitlines() if line][-8:]
     return "\n".join(line if len(line) <= 200 else f"{line[:200]}…" for line in lines)
 
 

@@ -66,9 +66,7 @@ def is_busy() -> bool:
 
 
 def confine(memory: int) -> None:
-    """In a fresh worker process, before any user code. `memory`: bytes of address space beyond what is in use now; 0:
-    unlimited.
-    """
+    """In a fresh worker process, before any user code. `memory`: bytes that it may still allocate; 0: no limit."""
     if os.getsid(0) != os.getpid():
         os.setsid()
     die_with_parent()
@@ -76,7 +74,8 @@ def confine(memory: int) -> None:
         signal.signal(number, signal.SIG_DFL)
     _limit(resource.RLIMIT_CORE, 0)
     if memory:
-        _limit(resource.RLIMIT_AS, _address_space() + memory)
+        # Not the address space: libraries such as torch map far more of it than they ever touch.
+        _limit(resource.RLIMIT_DATA, _data() + memory)
     sys.stdin = open(os.devnull)  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
@@ -109,9 +108,9 @@ def flush_output() -> None:
         _libc.fflush(None)
 
 
-def close_inherited(keep: Iterable[int]) -> None:
+def close_inherited(descriptors: Iterable[int]) -> None:
     """Close what belongs to the process that we were forked from."""
-    for fd in keep:
+    for fd in descriptors:
         try:
             os.close(fd)
         except OSError:
@@ -144,9 +143,10 @@ def _limit(which: int, value: int) -> None:
         pass
 
 
-def _address_space() -> int:
+def _data() -> int:
+    """Bytes of private writable memory in use."""
     try:
         with open("/proc/self/statm") as file:
-            return int(file.read().split()[0]) * resource.getpagesize()
+            return int(file.read().split()[5]) * resource.getpagesize()
     except OSError:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
