@@ -22,9 +22,7 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="tile-lsp worker")
     parser.add_argument("--fd", type=int, required=True, help="number of the inherited socket")
     parser.add_argument("--spawned", action="store_true", help="be one worker, not a process that forks workers")
-    parser.add_argument(
-        "--memory", type=int, default=0, help="bytes of address space that user code may add; 0: no limit"
-    )
+    parser.add_argument("--memory", type=int, default=0, help="bytes that user code may allocate; 0: no limit")
     options = parser.parse_args(arguments)
 
     control = socket.socket(fileno=confine.move_high(options.fd))
