@@ -304,3 +304,12 @@ async def test_an_interpreter_without_the_compiler_gets_the_command_that_install
         assert "cuda-tile" in f"{fault.message} {fault.help}"
         assert "pip install" in str(fault.help)
         assert python in str(fault.help)
+
+
+async def test_of_several_interpreters_the_first_that_has_the_compiler_is_taken(tmp_path):
+    bare = tmp_path / ".venv"
+    process = await asyncio.create_subprocess_exec(sys.executable, "-m", "venv", "--without-pip", str(bare))
+    assert await process.wait() == 0
+    async with workbench(tmp_path, {"k.py": ONE}, python=None) as bench:
+        await bench.open("k.py")
+        assert bench.kernel("k.py").faults == ()

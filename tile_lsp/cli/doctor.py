@@ -34,16 +34,18 @@ async def _run(python: str | None) -> Exit:
     directory = cache_directory(here.settings)
     limit = f"{directory}, at most {size(here.settings.cache.size)}" if directory else "turned off by the settings"
     write(f"cache: {limit}\n")
-    usable = False
-    for index, candidate in enumerate(found):
+    environments = []
+    for candidate in found:
         async with here.with_python(candidate.path).session() as session:
-            environment = await session.environment(here.path)
-        used = " (used for kernels here)" if index == 0 else ""
-        write(f"\n{short_path(candidate.path)}, {candidate.source}{used}\n")
+            environments.append(await session.environment(here.path))
+    fit = [has_frontend(environment) for environment in environments]
+    # As the engine chooses: a setting counts alone, else the first that has a compiler, else the first.
+    used = 0 if here.settings.python or not any(fit) else fit.index(True)
+    for index, (candidate, environment) in enumerate(zip(found, environments, strict=True)):
+        note = " (used for kernels here)" if index == used else ""
+        write(f"\n{short_path(candidate.path)}, {candidate.source}{note}\n")
         write("".join(f"  {line}\n" for line in report(environment)))
-        if index == 0:
-            usable = is_usable(environment)
-    return Exit.OK if usable else Exit.ENVIRONMENT
+    return Exit.OK if is_usable(environments[used]) else Exit.ENVIRONMENT
 
 
 def _distinct(found: Iterable[Candidate]) -> list[Candidate]:
@@ -54,11 +56,15 @@ def _distinct(found: Iterable[Candidate]) -> list[Candidate]:
     return list(known.values())
 
 
+def has_frontend(environment: Environment | Fault) -> bool:
+    return not isinstance(environment, Fault) and any(info.error is None for info in environment.frontends.values())
+
+
 def is_usable(environment: Environment | Fault) -> bool:
     """True if some front end works, and nothing that is known of is missing."""
     return (
         not isinstance(environment, Fault)
-        and any(info.error is None for info in environment.frontends.values())
+        and has_frontend(environment)
         and all(report.path is not None for report in environment.reports.values())
     )
 

@@ -263,8 +263,8 @@ class Compiler:
         key = digest(
             "tool", tool.name, tool.version, run.arguments, run.outputs, [_content(b) for b in inputs.values()]
         )
-        made = await self._step(key, lambda: self._tools.run(tool, run, inputs))
-        return made if isinstance(made, Fault) else made.get(name, made.get("stdout", b""))
+        outputs = await self._step(key, lambda: self._tools.run(tool, run, inputs))
+        return outputs if isinstance(outputs, Fault) else outputs.get(name, outputs.get("stdout", b""))
 
     async def _disassemble(self, compilation: Compilation, entry: Entry) -> bytes | Fault:
         cubin = await self._blob(compilation, entry, CUBIN)
@@ -313,11 +313,13 @@ class Compiler:
         needed = compilation.frontend.blobs_for(stage)
         if DISASSEMBLY in needed:
             self._prepare_disassembly(compilation)
-        for name in needed:
-            blob = await self._blob(compilation, entry, name)
-            if isinstance(blob, Fault):
+        names = [name.removesuffix("?") for name in needed]
+        made = await asyncio.gather(*(self._blob(compilation, entry, name) for name in names))
+        for wanted, name, blob in zip(needed, names, made, strict=True):
+            if not isinstance(blob, Fault):
+                blobs[name] = blob
+            elif wanted == name:
                 return blob
-            blobs[name] = blob
         try:
             # In a thread: a listing of some thousand lines takes longer to read than a hover may wait.
             return await asyncio.to_thread(compilation.frontend.read, stage, blobs)

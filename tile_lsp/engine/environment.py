@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tile_lsp.model.job import digest
 from tile_lsp.model.outcome import Fault, FaultKind
 
-from .workers import Environment
+from .interpreters import candidates
+from .workers import Environment, WorkerPool
 
 
 def compiler_fingerprint(environment: Environment, frontend: str) -> str:
@@ -35,6 +38,26 @@ def frontend_fault(environment: Environment, frontend: str) -> Fault | None:
         info.error if info is not None and info.error else f"{frontend} is not installed in {environment.executable}."
     )
     return Fault(FaultKind.ENVIRONMENT, message, help=info.help if info is not None else None, code="frontend")
+
+
+async def environment_for(
+    pool: WorkerPool, path: str, roots: Sequence[str], setting: str | None, frontend: str
+) -> Environment | Fault:
+    """The first interpreter for a file that has the front end; the setting's alone, where there is one.
+
+    If none has it, what the most likely one lacks.
+    """
+    lack: Fault | None = None
+    for candidate in candidates(path, roots, setting):
+        environment = await pool.environment(candidate.path)
+        fault = environment if isinstance(environment, Fault) else frontend_fault(environment, frontend)
+        if fault is None:
+            return environment
+        lack = lack or fault
+        if setting:
+            break
+    assert lack is not None
+    return lack
 
 
 def missing_tool(environment: Environment, tool: str) -> Fault:

@@ -17,9 +17,7 @@ class Candidate(NamedTuple):
 
 
 def find_interpreter(path: str, roots: Sequence[str], setting: str | None = None) -> Candidate:
-    """The interpreter for a file: the setting's, VIRTUAL_ENV's, the nearest .venv above the file, PATH's, the server's
-    own.
-    """
+    """The most likely interpreter for a file; see `candidates`."""
     return next(candidates(path, roots, setting))
 
 

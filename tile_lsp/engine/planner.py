@@ -15,8 +15,7 @@ from tile_lsp.model.outcome import Fault, FaultKind
 from .analyse import KernelAnalysis
 from .compiler import Compilation
 from .device import local_target
-from .environment import frontend_fault, toolchain_fingerprint
-from .interpreters import find_interpreter
+from .environment import environment_for, toolchain_fingerprint
 from .workers import Environment, WorkerPool
 
 
@@ -70,14 +69,11 @@ class Planner:
         blocked = self._blocked(analysis, closure)
         if blocked is not None:
             return Plan(fault=blocked)
-        python = find_interpreter(analysis.site.path, self._roots, analysis.settings.python).path
-        environment = await self._pool.environment(python)
+        path, python = analysis.site.path, analysis.settings.python
+        environment = await environment_for(self._pool, path, self._roots, python, analysis.frontend.name)
         if isinstance(environment, Fault):
             return Plan(fault=environment)
-        fault = frontend_fault(environment, analysis.frontend.name)
-        if fault is not None:
-            return Plan(fault=fault)
-        versions = await self._pool.versions(python, closure.externals) if closure.externals else {}
+        versions = await self._pool.versions(environment.executable, closure.externals) if closure.externals else {}
         externals = tuple(sorted(versions.items()))
         target = await self._default_target(analysis)
         jobs = [

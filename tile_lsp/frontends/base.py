@@ -94,7 +94,7 @@ class FrontEnd(Protocol):
         ...
 
     def blobs_for(self, stage: Stage) -> tuple[str, ...]:
-        """Names of the blobs that `read` needs for a stage."""
+        """Names of the blobs that `read` needs for a stage. One that ends in `?` is left out where it can't be made."""
         ...
 
     def read(self, stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
