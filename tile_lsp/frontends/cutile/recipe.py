@@ -38,9 +38,10 @@ _BLOBS: dict[Stage, tuple[str, ...]] = {
     Stage.HIR: (),
     Stage.TYPED: (),
     Stage.TILEIR: ("tileir",),
-    Stage.PTX: ("cubin",),
+    # Tile IR knows the columns that the cubin's own tables lack.
+    Stage.PTX: ("cubin", "tileir?"),
     Stage.CUBIN: ("cubin",),
-    Stage.SASS: ("cubin", "disassembly"),
+    Stage.SASS: ("cubin", "disassembly", "tileir?"),
     Stage.RESOURCES: ("cubin",),
     Stage.REMARKS: ("remarks",),
 }
@@ -74,13 +75,14 @@ def tool_for(blob: str, config: Config, generated: Mapping[str, Scalar]) -> Tool
     """The run that makes a blob; None where the worker makes it; a fault where this version of the tools can't.
 
     `generated`: `opt_level` (and `opt_level.sm_100` … for by-target options) of the kernel itself, `preview`
-    (features to enable, separated by commas), `tileiras` (version).
+    (features to enable, separated by commas), `tileiras` (its version), `bytecode_version` (the format's).
     """
     tileiras = versions.parse(generated.get("tileiras")) or versions.NEWEST
     if blob == "tileir":
         if message := versions.check_disassembler(tileiras):
             return _environment(message, versions.install(versions.DISASSEMBLER))
-        return ToolRun("tileirdisasm", ("-g", "{bytecode}"), ("bytecode",), ("stdout",))
+        source = _bytecode(config, generated)
+        return ToolRun("tileirdisasm", ("-g", f"{{{source}}}"), (source,), ("stdout",))
     if blob not in ("cubin", "remarks"):
         return None
     if config.target is None:
@@ -89,7 +91,9 @@ def tool_for(blob: str, config: Config, generated: Mapping[str, Scalar]) -> Tool
         return _environment(message, None)
     if blob == "remarks" and (message := versions.check_remarks(tileiras)):
         return _environment(message, versions.install(versions.REMARKS))
-    arguments = ["{bytecode}", "-o", "{cubin}", "--gpu-name", config.target, f"-O{_opt_level(config, generated)}"]
+    source = _bytecode(config, generated)
+    level = _opt_level(config, generated)
+    arguments = [f"{{{source}}}", "-o", "{cubin}", "--gpu-name", config.target, f"-O{level}"]
     preview = generated.get("preview")
     if isinstance(preview, str):
         arguments += [f"--preview={feature}" for feature in preview.split(",") if feature]
@@ -99,11 +103,19 @@ def tool_for(blob: str, config: Config, generated: Mapping[str, Scalar]) -> Tool
     if tileiras >= versions.REMARKS:
         arguments += ["--remark-format=yaml", "--remarks=all", "--remarks-output-file={remarks}"]
         outputs.append("remarks")
-    return ToolRun("tileiras", tuple(arguments), ("bytecode",), tuple(outputs))
+    return ToolRun("tileiras", tuple(arguments), (source,), tuple(outputs))
 
 
 def _environment(message: str, mend: str | None) -> Fault:
     return Fault(FaultKind.ENVIRONMENT, message, help=mend, code="tool-version")
+
+
+def _bytecode(config: Config, generated: Mapping[str, Scalar]) -> str:
+    """The blob to read: one for all targets, or, of an older format, the target's own."""
+    version = versions.parse(generated.get("bytecode_version")) or versions.NEWEST
+    if version >= versions.ARCH_FREE_BYTECODE or config.target is None:
+        return "bytecode"
+    return f"bytecode@{config.target}"
 
 
 def _opt_level(config: Config, generated: Mapping[str, Scalar]) -> int:

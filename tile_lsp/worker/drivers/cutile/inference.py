@@ -194,6 +194,7 @@ class Held:
     def _values(self, options: Any, preview: tuple[str, ...]) -> dict[str, Any]:
         table = self._compiler.options_by_target(options)
         values: dict[str, Any] = {"opt_level": table.pop("default").get("opt_level", 3)}
+        values["bytecode_version"] = self.version.as_string()
         for target, own in table.items():
             if "opt_level" in own:
                 values[f"opt_level.{target}"] = own["opt_level"]
