@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import functools
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -49,7 +50,8 @@ class Session:
         on_event: Callable[[SessionEvent], None] = lambda event: None,
         idle_delay: float | None = 0.4,
     ) -> None:
-        """`idle_delay`: seconds without an edit before code is generated in the background; None: never."""
+        """`idle_delay`: seconds without an edit before code is generated in the background; None: nothing is done
+        unasked."""
         self.settings = settings or Settings()
         self.roots = tuple(roots)
         self.trusted = trusted
@@ -58,7 +60,9 @@ class Session:
         self._counters = Counters()
         self._pool = WorkerPool(limits=_limits(self.settings), counters=self._counters)
         self.store = Store(cache_directory(self.settings), self._counters, max_bytes=self.settings.cache.size)
-        self._disassembler = Disassembler(self._counters)
+        # Nothing is prepared for what nobody may ask: a parked process costs a second of work ahead of time.
+        park = idle_delay is not None and sys.platform == "linux"
+        self._disassembler = Disassembler(self._counters, park=park)
         self._compiler = Compiler(
             self._pool,
             self.store,
