@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 
 from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.python import KernelSite, Workspace
@@ -29,12 +30,23 @@ def job_specs(
     annotations = {p.name: read_annotation(p.annotation, path, names) for p in kernel.parameters}
     constants = [name for name, annotation in annotations.items() if annotation.kind == "constant"]
     around = _around(kernel, names)
-    usage = Usage()
-    if isinstance(kernel.node, ast.FunctionDef):
-        usage = read_usage(kernel.node, path, names, constants, around)
-    expected = [Expected(p.name, annotations[p.name], _used_as_array(usage, p.name)) for p in kernel.parameters]
+
+    # Use and launches are found out by abstract runs, so only for kernels whose arguments aren't all given.
+    @functools.cache
+    def usage() -> Usage:
+        if not isinstance(kernel.node, ast.FunctionDef):
+            return Usage()
+        return read_usage(kernel.node, path, names, constants, around)
+
+    @functools.cache
+    def launched() -> dict[str, Launched]:
+        return read_launches(kernel, {one.name: one for one in expected}, names)
+
+    expected = [
+        Expected(p.name, annotations[p.name], functools.partial(_used_as_array, usage, p.name))
+        for p in kernel.parameters
+    ]
     from_settings, problems = read_settings(settings.for_kernel(kernel.qualname, path), expected, kernel.name_span)
-    launched = read_launches(kernel, {one.name: one for one in expected}, names)
     captured = frozenset(a.arg for function in around for a in function.args.args + function.args.kwonlyargs)
     found = list(problems)
     given: list[tuple[JobComment | None, Given]] = []
@@ -54,16 +66,19 @@ def _spec(
     comment: JobComment | None,
     sources: tuple[Given, Given],
     annotations: dict[str, Annotation],
-    launched: dict[str, Launched],
-    usage: Usage,
+    launched: Callable[[], dict[str, Launched]],
+    usage: Callable[[], Usage],
     names: Names,
 ) -> JobSpec:
+    given = sources[0].arguments.keys() | sources[1].arguments.keys()
+    whole = all(site.name in given for site in kernel.parameters)
+    launch_of = {} if whole else launched()
     parameters = []
     for site in kernel.parameters:
         name, annotation = site.name, annotations[site.name]
         default = _default(site.default, kernel.path, names)
         parameter = Parameter(name, annotation, default=default)
-        launch = launched.get(name)
+        launch = launch_of.get(name)
         if name in sources[0].arguments:
             kind = "command line" if name in sources[0].command_line else "comment"
             parameter = Parameter(name, annotation, sources[0].arguments[name], Origin(kind))
@@ -72,8 +87,9 @@ def _spec(
         elif launch is not None:
             parameter = launch.parameter(name, annotation, default)
         parameters.append(parameter)
-    first = assume(parameters, usage)
-    others = alternatives(parameters, usage)
+    use = Usage() if whole else usage()
+    first = assume(parameters, use)
+    others = () if whole else alternatives(parameters, use)
     return JobSpec(
         _arguments(kernel, first),
         tuple(assumed.origin for assumed in first),
@@ -87,8 +103,8 @@ def _arguments(kernel: KernelSite, assumed: Sequence[Assumed]) -> tuple[Argument
     return tuple(Argument(p.name, str(one.spec)) for p, one in zip(kernel.parameters, assumed, strict=True))
 
 
-def _used_as_array(usage: Usage, name: str) -> str | None:
-    use = next((use for slot, use in usage.uses.items() if slot.name == name and not slot.path), None)
+def _used_as_array(usage: Callable[[], Usage], name: str) -> str | None:
+    use = next((use for slot, use in usage().uses.items() if slot.name == name and not slot.path), None)
     return (use.rank_why or use.array) if use is not None else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -38,8 +38,8 @@ class Expected(msgspec.Struct, frozen=True):
 
     name: str
     annotation: Annotation
-    used_as_array: str | None = None
-    """Why it has to be an array, if its use shows that."""
+    used_as_array: Callable[[], str | None] = lambda: None
+    """Why it has to be an array, if its use shows that. Asked only in doubt: use is what takes time to find out."""
 
 
 class Given(msgspec.Struct, frozen=True):
@@ -113,12 +113,14 @@ def check_argument(parameter: Expected, spec: Spec) -> str | None:
         return f"{name} is a {annotation.text}: give it a value, such as {name}={example}, not a type"
     if annotation.kind == "constant" and isinstance(spec, ConstantSpec):
         return _check_constant(parameter, spec)
-    if annotation.kind == "array" or (not annotation.kind and parameter.used_as_array):
-        if not isinstance(spec, (ArraySpec, ListSpec, TupleSpec, ExpressionSpec)):
-            why = f" ({parameter.used_as_array})" if parameter.used_as_array else ""
-            return f"{name} is an array{why}: give its type, such as {name}=f16[?,?]"
+    if annotation.kind in ("array", ""):
         if isinstance(spec, ArraySpec):
             return _check_static_axes(parameter, spec)
+        if not isinstance(spec, (ListSpec, TupleSpec, ExpressionSpec)):
+            why = parameter.used_as_array()
+            if annotation.kind == "array" or why is not None:
+                because = f" ({why})" if why else ""
+                return f"{name} is an array{because}: give its type, such as {name}=f16[?,?]"
     if annotation.kind == "list" and not isinstance(spec, ListSpec):
         return f"{name} is a list of arrays: give its type, such as {name}=list[f16[?,?]]"
     if annotation.kind == "tuple":
