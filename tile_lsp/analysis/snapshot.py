@@ -68,6 +68,8 @@ class KernelView(msgspec.Struct, frozen=True):
     """Index into `jobs` of the one that hovers and hints follow."""
     inference: Inference | None = None
     """For the active job."""
+    cached: bool = False
+    """Whether that was found, rather than made since the workspace was opened."""
     faults: tuple[Fault, ...] = ()
     """Of inference or of the environment."""
     notes: tuple[Note, ...] = ()

@@ -85,6 +85,7 @@ class Compiler:
         self._holders: Lru[Holder] = Lru(64)
         self._blobs: Lru[Blobs | Fault] = Lru(256)
         self._artifacts: Lru[Artifact | Fault] = Lru(256)
+        self._made_here: Lru[bool] = Lru(4096)
 
     @property
     def running(self) -> int:
@@ -101,9 +102,9 @@ class Compiler:
         entry = self._entries.get(_inference_key(compilation))
         return entry.inference if entry else None
 
-    def known_artifact(self, compilation: Compilation, stage: Stage) -> Artifact | Fault | None:
-        """The artifact if it is in memory; never waits."""
-        return self._artifacts.get(_artifact_key(compilation, stage))
+    def is_cached(self, compilation: Compilation) -> bool:
+        """True unless it was inferred by this very process."""
+        return self._made_here.get(_inference_key(compilation)) is None
 
     async def infer(self, compilation: Compilation) -> Inference:
         """Types, HIR and typed IR, with the faults that ended inference, if any."""
@@ -165,6 +166,7 @@ class Compiler:
                 fields=dict(compilation.frontend.inference_fields(compilation.job.config)),
             ),
         )
+        self._made_here.put(key, True)
         if result.holder is not None:
             self._holders.put(key, result.holder)
         if _is_result(result.inference):

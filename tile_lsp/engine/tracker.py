@@ -372,6 +372,7 @@ class KernelTracker:
             jobs=tuple(self._job_view(planned) for planned in self._plan.jobs),
             active=self._active_index,
             inference=inference,
+            cached=bool(self._plan.jobs) and self._compiler.is_cached(self._plan.jobs[self._active_index].compilation),
             faults=faults,
             notes=result.closure.notes if result is not None and result.closure is not None else (),
         )
