@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -749,6 +753,97 @@ def k():
         "ct os HERE k",
         "('main.py', 'main')",
     ),
+    Case(
+        "kernels in loops: the last one, with what the loop binds",
+        """\
+import cuda.tile as ct
+for t in (16, 32):
+    print("no")
+    u = t * 2
+    @ct.kernel
+    def k():
+        return t, u
+""",
+        "ct t k",
+        "(32, 64)",
+    ),
+    Case(
+        "a kernel in the try that imports its language",
+        """\
+try:
+    import cuda.tile as ct
+    @ct.kernel
+    def k():
+        return HAS
+except ImportError:
+    HAS = False
+else:
+    HAS = True
+""",
+        "ct k",
+        "True",
+    ),
+    Case(
+        "a class in a function, a walrus, unpacking, with, del",
+        """\
+import cuda.tile as ct
+import contextlib
+first, *rest = [1, 2, 3]
+if (n := first + 1) > 0:
+    print("no")
+with contextlib.nullcontext(7) as held:
+    pass
+gone = 1
+del gone
+def make(x):
+    y = x + 1
+    class Inner:
+        z = y
+        @ct.kernel
+        def k(w=z):
+            return w, rest, n, held
+    return Inner
+make(1)
+""",
+        "ct contextlib first n held make",
+        "(2, [2, 3], 2, 7)",
+    ),
+    Case(
+        "a loop that steers itself",
+        """\
+import cuda.tile as ct
+values = []
+while True:
+    print("no")
+    values.append(len(values))
+    if len(values) > 2:
+        print("no")
+        break
+@ct.kernel
+def k():
+    return values
+""",
+        "ct values values#2 k",
+        "[0, 1, 2]",
+    ),
+    Case(
+        "names that a script's main block alone binds",
+        """\
+import cuda.tile as ct
+def make(n):
+    @ct.kernel
+    def k():
+        return n
+    return k
+if __name__ == "__main__":
+    import torch
+    size = 12
+    k12 = make(size)
+    torch.run(k12)
+""",
+        "ct make size",
+        "12",
+    ),
 ]
 
 
@@ -862,3 +957,32 @@ def test_only_functions_that_python_never_calls_may_be_left_out():
 def test_a_comment_in_the_cache_key_is_no_path():
     text = HEAD + "@ct.kernel\ndef k():\n    return 1\n"
     assert "/ws" not in repr(sliced(text).modules[0].members)
+
+
+def test_versions_are_the_same_in_every_process():
+    script = (
+        "from tests.analysis.python.fixtures import sliced\n"
+        "from tests.analysis.python.test_closure import CASES\n"
+        "print([sliced(case.text, case.kernel, case.bindings).version for case in CASES])\n"
+    )
+    versions = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=Path(__file__).parents[3],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(versions) == 1
+
+
+@pytest.mark.parametrize(
+    "broken", ["from lib import\n", "from lib import (\n    helper,\n\n", "from lib import helper as\n", "x = (\n"]
+)
+def test_a_name_that_broken_text_may_bind_blocks(broken: str):
+    blocked = closure_of(HEAD + broken + "@ct.kernel\ndef k():\n    return helper()\n").blocked_by
+    assert blocked is not None
+    assert blocked.syntax

@@ -145,8 +145,8 @@ def test_limits_of_the_parser(text: str):
 
 _WORDS = (
     "def f( | ): | @ct.kernel\n | class C: | x | = | ' | ''' | ( | ) | [ | ] | { | } | # | \\ | \f | import | from "
-    "| as | if | else: | try: | except: | return | lambda | * | , | : | . | é | \r | \t | ct | \0 | \ufeff | \ud800 | f'{ "
-    "| }' | 1 | global x | for x in | match x:\n  case | del x | x += 1 | ; | … | \u2028 | \n | \n    "
+    "| as | if | else: | try: | except: | return | lambda | * | , | : | . | é | \r | \t | ct | \0 | \ufeff | \ud800 "
+    "| f'{ | }' | 1 | global x | for x in | match x:\n  case | del x | x += 1 | ; | … | \u2028 | \n | \n    "
 )
 _PIECES = st.sampled_from([piece.removeprefix(" ") for piece in _WORDS.split("|")])
 

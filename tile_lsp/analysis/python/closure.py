@@ -13,6 +13,7 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import NoReturn
 
 from tile_lsp.analysis.positions import Part, Positions
 from tile_lsp.model.closure import Closure, Entry, Loading, Member, Module, Note
@@ -23,9 +24,9 @@ from .imports import ModuleRef
 from .index import Index, bindings_of, index_of
 from .kernels import KernelSite, walk_path
 from .nested import Lifted, Unbound, lift
-from .parse import Placed, PythonFile, Statement
+from .parse import Broken, Placed, PythonFile, Statement
 from .prune import Need, cut
-from .scope import Bindings, Chain, Reads, Target, bindings, parse_expression, reads
+from .scope import Bindings, Chain, Reads, Target, bindings, reads
 from .text import shifted, span_of
 from .unparse import UnfaithfulError, is_string, normalised, without_docstrings
 from .workspace import Workspace
@@ -315,7 +316,10 @@ class _Builder:
         node = decorators[index]
         name = self.workspace.resolve_in(file, scopes, node.func if isinstance(node, ast.Call) else node)
         language = self.kernel.decorator_name.rpartition(".")[0]
-        return name is not None and name.startswith(f"{language}.")
+        # Its own, or of a package around it: `triton.autotune` above `triton.experimental.gluon.jit`.
+        return (name is not None and f"{language}.".startswith(f"{name.rpartition('.')[0]}.")) or (
+            name is not None and name.startswith(f"{language}.")
+        )
 
     # -- what is needed
 
@@ -448,6 +452,8 @@ class _Builder:
                     self._need(state, (function,), hard=hard)
         elif name in _BUILTINS or name in _IMPLICIT or not hard:
             return
+        elif state.file.broken:
+            self._block(state, name, state.file.broken[0])
         elif _injects(state.file):
             raise _InjectedError(state.ref.name, name)
         else:
@@ -562,7 +568,7 @@ class _Builder:
 
     # -- faults
 
-    def _block_broken_kernel(self, file: PythonFile) -> None:
+    def _block_broken_kernel(self, file: PythonFile) -> NoReturn:
         for region in file.broken:
             if region.span.line <= self.kernel.span.line <= region.span.end_line:
                 at = SourceRange(file.path, region.problem.span)
@@ -575,10 +581,12 @@ class _Builder:
         )
 
     def _block_broken(self, state: _State, name: str) -> None:
-        region = next(region for region in state.file.broken if name in region.names)
+        self._block(state, name, next(region for region in state.file.broken if name in region.names))
+
+    def _block(self, state: _State, name: str, region: Broken) -> NoReturn:
         raise _BlockedError(
             Blocked(
-                f"`{name}`, which `{self.kernel.qualname}` needs, is broken: {region.problem.message}",
+                f"`{name}`, which `{self.kernel.qualname}` needs, is in broken text: {region.problem.message}",
                 SourceRange(state.file.path, region.problem.span),
                 syntax=True,
             )
@@ -799,10 +807,6 @@ def _is_prefix(names: Sequence[str], chain: Sequence[str]) -> bool:
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
-
-
-def _parsed(expression: str) -> ast.expr:
-    return parse_expression(expression) or ast.Constant(None)
 
 
 def _same_nodes(left: ast.AST, right: ast.AST) -> bool:

@@ -161,10 +161,15 @@ class _KernelFinder:
                     continue
                 if inner_name in self.decorators:
                     return inner_name, False
-        index = index_of(self.file)
-        if chain[0] in index.broken and chain[0] not in index.binders and chain[-1] in self.last_words:
+        if self._may_be_imported_by_broken_text(chain[0]) and chain[-1] in self.last_words:
             return next(n for n in sorted(self.decorators) if n.rpartition(".")[2] == chain[-1]), True
         return None
+
+    def _may_be_imported_by_broken_text(self, name: str) -> bool:
+        index = index_of(self.file)
+        return name not in index.binders and (
+            name in index.broken or any(region.text.startswith(("import", "from")) for region in self.file.broken)
+        )
 
     def _resolve(self, node: ast.expr, scopes: Sequence[Sequence[ast.stmt]], prefer: frozenset[str]) -> str | None:
         chain = chain_of(node)

@@ -378,7 +378,10 @@ def _bound_by_text(text: str) -> Iterator[str]:
             inside = indent
             yield head["name"]
         elif found := _IMPORT.match(line):
-            for part in found["names"].split(","):
+            names = found["names"]
+            if names.lstrip().startswith("("):
+                names = text[text.index(line) :].partition("(")[2].replace("\n", " ")
+            for part in names.split(","):
                 if alias := _ALIAS.match(part):
                     yield alias["name"] or alias["module"].partition(".")[0]
         elif _BLOCK.match(line):
