@@ -93,6 +93,16 @@ def jobs(file: str, python: str | None, as_json: bool) -> Exit:
     return run(file, python, as_json=as_json)
 
 
+@commands.command(short_help="keep the kernels of a folder compiled while they are edited")
+@click.argument("path")
+@click.option("--python", metavar="INTERPRETER", help="The Python that has the compiler.")
+def watch(path: str, python: str | None) -> Exit:
+    """Watch a file, or all below a folder: how each kernel stands, and what it costs, as it changes. Ctrl-C ends it."""
+    from .watch import run
+
+    return run(path, python)
+
+
 @commands.command(short_help="interpreters, compilers, tools, and what is missing")
 @click.option("--python", metavar="INTERPRETER", help="Look at this Python only.")
 def doctor(python: str | None) -> Exit:

@@ -34,6 +34,11 @@ def parse_selector(text: str) -> Selector:
     return Selector(checked_file(path), kernel or None)
 
 
+def checked_path(path: str) -> str:
+    """The absolute path of a folder, or of a file that can be read."""
+    return os.path.abspath(path) if os.path.isdir(path) else checked_file(path)
+
+
 def checked_file(path: str) -> str:
     """The absolute path of a file that can be read."""
     if not os.path.exists(path):

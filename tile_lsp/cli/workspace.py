@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import NamedTuple
 
 import msgspec
 
 from tile_lsp.engine.analyse import analyse
+from tile_lsp.engine.events import SessionEvent
 from tile_lsp.engine.files import Files
 from tile_lsp.engine.session import Session
 from tile_lsp.engine.settings import workspace_settings
@@ -41,9 +42,11 @@ class OneFile(NamedTuple):
         return self._replace(settings=msgspec.structs.replace(self.settings, python=python))
 
     @contextlib.asynccontextmanager
-    async def session(self) -> AsyncIterator[Session]:
-        """A session that does nothing unasked, closed with all its processes at the end."""
-        session = Session(self.settings, roots=(self.root,), trusted=True, idle_delay=None)
+    async def session(
+        self, *, idle_delay: float | None = None, on_event: Callable[[SessionEvent], None] = lambda event: None
+    ) -> AsyncIterator[Session]:
+        """A session closed with all its processes at the end; without `idle_delay` one that does nothing unasked."""
+        session = Session(self.settings, roots=(self.root,), trusted=True, idle_delay=idle_delay, on_event=on_event)
         try:
             yield session
         finally:

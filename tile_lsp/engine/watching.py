@@ -111,7 +111,7 @@ class _Handler(FileSystemEventHandler):
         if event.is_directory:
             # What came with a new folder may have been written before it was watched.
             if event.event_type in ("created", "moved"):
-                self._tell([str(found) for path in paths for found in _sources(path)])
+                self._tell([found for path in paths for found in sources_under(path)])
             return
         self._tell(paths)
 
@@ -149,11 +149,13 @@ def _watches(root: str) -> Iterator[tuple[str, bool]]:
         yield folder, True
 
 
-def _sources(folder: str) -> Iterator[Path]:
-    for path, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not _skips(name)]
-        for name in files:
-            yield Path(path, name)
+def sources_under(path: str) -> Iterator[str]:
+    """The files that would be watched in a folder, in order; or the file that `path` is."""
+    if os.path.isfile(path):
+        yield path
+    for folder, folders, files in os.walk(path):
+        folders[:] = sorted(name for name in folders if not _skips(name))
+        yield from (os.path.join(folder, name) for name in sorted(files) if name.endswith(SUFFIXES))
 
 
 def _is_skipped(path: str, root: str) -> bool:
