@@ -74,6 +74,22 @@ async def test_a_change_is_told(tmp_path, act, name, polling):
         watcher.close()
 
 
+@pytest.mark.parametrize("polling", [False, True])
+async def test_a_folder_that_came_later_is_watched_too(tmp_path, polling):
+    told = Told()
+    watcher = Watcher([str(tmp_path)], told, polling=polling)
+    await watcher.start()
+    try:
+        (tmp_path / "new").mkdir()
+        (tmp_path / "new" / "first.py").write_text("")
+        await told.until("first.py")
+        (tmp_path / "new" / "deep").mkdir()
+        (tmp_path / "new" / "deep" / "second.py").write_text("")
+        await told.until("second.py")
+    finally:
+        watcher.close()
+
+
 async def test_what_is_nobodys_source_is_not_told(tmp_path):
     for folder in (".venv/lib", ".git", "pkg/__pycache__", "node_modules"):
         (tmp_path / folder).mkdir(parents=True)

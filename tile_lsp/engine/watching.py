@@ -65,9 +65,20 @@ class Watcher:
 
     def _watch(self, root: str, polling: bool) -> None:
         observer = PollingObserver(timeout=1.0) if polling else Observer()
-        handler = _Handler(root, self._heard)
+        watched: set[str] = set()
+
+        def watch_too(folder: str) -> None:
+            # A new folder at the top is in none of the watches that there are.
+            if os.path.dirname(folder) == root and root in watched and folder not in watched:
+                watched.add(folder)
+                with contextlib.suppress(OSError):
+                    observer.schedule(handler, folder, recursive=True)
+
+        handler = _Handler(root, self._heard, watch_too)
         try:
             for folder, recursive in _watches(root):
+                if not (recursive and folder == root):
+                    watched.add(folder)
                 observer.schedule(handler, folder, recursive=recursive)
             observer.start()
         except OSError as error:
@@ -100,9 +111,10 @@ class Watcher:
 
 
 class _Handler(FileSystemEventHandler):
-    def __init__(self, root: str, heard: Callable[[Sequence[str]], None]) -> None:
+    def __init__(self, root: str, heard: Callable[[Sequence[str]], None], watch_too: Callable[[str], None]) -> None:
         self._root = root
         self._heard = heard
+        self._watch_too = watch_too
 
     def on_any_event(self, event: FileSystemEvent) -> None:
         if event.event_type in ("opened", "closed_no_write"):
@@ -111,6 +123,9 @@ class _Handler(FileSystemEventHandler):
         if event.is_directory:
             # What came with a new folder may have been written before it was watched.
             if event.event_type in ("created", "moved"):
+                for path in paths:
+                    if os.path.isdir(path) and not _skips(os.path.basename(path)):
+                        self._watch_too(path)
                 self._tell([found for path in paths for found in sources_under(path)])
             return
         self._tell(paths)
