@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -166,7 +167,7 @@ def test_no_target(tile_lsp: CommandLine):
         (("types", "kernels.py::großer"), "did you mean größer?"),
         (("types", "helpers.py"), "helpers.py holds no kernel"),
         (("typs", "kernels.py::größer"), "there is no stage typs; did you mean types?"),
-        (("types", "kernels.py::größer", "--arg", "z=f32"), "größer has no parameter z; there are: x, y, n"),
+        (("types", "kernels.py::größer", "--arg", "z=f32"), "`z` is neither a parameter nor a hint"),
         (("types", "kernels.py::größer", "--arg", "x=f31[4]"), "`f31` is not a dtype"),
         (("types", "kernels.py::größer", "--arg", "x"), "is not NAME=VALUE"),
         (("types", "kernels.py::größer", "--hint", "num_cta=2"), "did you mean `num_ctas`?"),
@@ -233,3 +234,25 @@ def test_a_pipe_that_closes_early_is_silent(tile_lsp: CommandLine):
     command.stdout.close()
     _, err = command.communicate(timeout=120)
     assert (command.returncode, err) == (0, b"")
+
+
+def test_jobs_that_fail_alike_say_so_once(tile_lsp: CommandLine):
+    ran = tile_lsp("show", "ptx", "kernels.py::broken", *FOUR)
+    assert ran.code == 1
+    assert ran.err.count(": error: ") == 1
+
+
+def test_a_factorys_parameter_is_an_argument(tile_lsp: CommandLine, write: Write):
+    made = """\
+        import cuda.tile as ct
+        def make(size):
+            @ct.kernel
+            def kernel(x):
+                t = ct.load(x, index=(0,), shape=(size,))
+                ct.store(x, index=(0,), tile=t)
+            return kernel
+    """
+    write("factory.py", textwrap.dedent(made))
+    ran = tile_lsp("show", "types", "factory.py::kernel", "--arg", "size=32", "--arg", "x=f32[64]")
+    assert ran.code == 0, ran.err
+    assert "t → Tile[float32,(32)]" in ran.out

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import msgspec
 
 from tile_lsp.analysis.comments import read_comments
-from tile_lsp.analysis.snapshot import FileView, JobView, KernelView
+from tile_lsp.analysis.snapshot import FileView, JobView, KernelView, Snapshot
 from tile_lsp.engine.files import Files
 from tile_lsp.engine.session import Session
 from tile_lsp.ide.documents import Link, document
@@ -23,11 +22,11 @@ from tile_lsp.model.stage import Stage
 from .exits import Exit, UsageError
 from .faults import exit_code, fault_lines, problem_lines
 from .jobs import arguments_json
-from .names import choose_kernel, choose_stage, closest, parse_pairs, parse_selector
+from .names import choose_kernel, choose_stage, parse_pairs, parse_selector
 from .output import can_write, write, write_bytes, write_error
 from .source import Sources
 from .types_text import types_lines
-from .workspace import OneFile, find_kernels
+from .workspace import OneFile
 
 #: Stages that no target, hint or symbol changes: one answer for all configs of the same arguments.
 _SHARED = frozenset({Stage.TYPES, Stage.HIR, Stage.TYPED})
@@ -64,15 +63,20 @@ def run(request: ShowRequest) -> Exit:
 async def _run(request: ShowRequest) -> Exit:
     selector = parse_selector(request.kernel)
     file = OneFile.at(selector.path, request.python)
-    kernels = find_kernels(file)
+    kernels = {kernel.site.qualname: kernel.frontend for kernel in file.analyse().kernels}
     name = choose_kernel(selector.kernel, list(kernels), selector.path)
     frontend = kernels[name]
     stage = Stage(choose_stage(request.stage, frontend.stages))
     if stage is Stage.CUBIN and not request.as_json and sys.stdout.isatty():
         raise UsageError("a cubin is no text: redirect standard output to a file, or ask for --json")
 
+    comment = _comment(request)
+    if comment:
+        for problem in file.analyse({name: comment}).problems:
+            if problem.span.line == 0:  # of no line of the file: of the options
+                raise UsageError(problem.message)
     async with file.session() as session:
-        if comment := _comment(request):
+        if comment:
             session.override(selector.path, name, comment)
         session.open(selector.path, kernels=(name,))
         try:
@@ -100,16 +104,25 @@ def _comment(request: ShowRequest) -> str | None:
 async def _show(session: Session, path: str, name: str, stage: Stage, request: ShowRequest) -> Exit:
     await session.settled(path)
     file, kernel = _view(session, path, name)
-    _check(file, kernel, request)
     sources = Sources(Files().read)
     for problem in file.problems:
         for line in problem_lines(problem, path, sources):
             write_error(line)
-    faults: list[Fault] = []
     jobs = _distinct(kernel.jobs) if stage in _SHARED else kernel.jobs
-    for index, job in enumerate(jobs):
-        shown = await _shown(session, path, name, stage, job, sources)
+    if not jobs:
+        _report(kernel.faults, kernel, sources)
+        return exit_code(kernel.faults)
+    if stage is Stage.TYPES:
+        all_shown = [_show_types(session, path, name, index, sources) for index in map(kernel.jobs.index, jobs)]
+    else:
+        outcomes = await asyncio.gather(*(session.artifact(path, name, stage, job.job) for job in jobs))
         _, kernel = _view(session, path, name)
+        all_shown = [
+            _show_artifact(session.snapshot(), kernel, stage, job, outcome)
+            for job, outcome in zip(jobs, outcomes, strict=True)
+        ]
+    faults: list[Fault] = []
+    for index, shown in enumerate(all_shown):
         if request.as_json:
             write(f"{msgspec.json.encode(_as_json(kernel, stage, shown)).decode()}\n")
         elif stage is Stage.CUBIN:
@@ -117,12 +130,12 @@ async def _show(session: Session, path: str, name: str, stage: Stage, request: S
         else:
             if index and shown.text:
                 write("\n")
+            if stage is Stage.TYPES and len(all_shown) > 1:
+                write(f"{arguments_line(shown.job.job)}\n")
             write(shown.text)
-        _report(shown.faults, kernel, sources)
+        # Jobs that share what failed have one fault between them.
+        _report(tuple(fault for fault in shown.faults if fault not in faults), kernel, sources)
         faults += shown.faults
-    if not jobs:
-        _report(kernel.faults, kernel, sources)
-        faults += kernel.faults
     return exit_code(faults)
 
 
@@ -131,46 +144,29 @@ def _view(session: Session, path: str, name: str) -> tuple[FileView, KernelView]
     return file, next(kernel for kernel in file.kernels if kernel.name == name)
 
 
-def _check(file: FileView, kernel: KernelView, request: ShowRequest) -> None:
-    """Raises `UsageError` for options that the kernel can't take."""
-    parameters = [name for name, _ in kernel.parameters]
-    for name in parse_pairs("--arg", request.arguments):
-        if name not in parameters:
-            raise UsageError(f"{kernel.name} has no parameter {name}{closest(name, parameters)}")
-    for problem in file.problems:
-        if problem.span.line == 0:  # of no line of the file: of the options
-            raise UsageError(problem.message)
-
-
 def _distinct(jobs: tuple[JobView, ...]) -> tuple[JobView, ...]:
     """The first of those that have the same arguments."""
     return tuple({job.job.arguments: job for job in reversed(jobs)}.values())[::-1]
 
 
-async def _shown(session: Session, path: str, name: str, stage: Stage, job: JobView, sources: Sources) -> Shown:
+def _show_types(session: Session, path: str, name: str, index: int, sources: Sources) -> Shown:
+    """Of the job at `index` among the kernel's."""
+    session.select_job(path, name, index)
     _, kernel = _view(session, path, name)
-    session.select_job(path, name, [view.job for view in kernel.jobs].index(job.job))
-    outcome = await session.artifact(path, name, stage, job.job) if stage is not Stage.TYPES else None
-    snapshot = session.snapshot()
-    _, kernel = _view(session, path, name)
-    if stage is Stage.TYPES:
-        lines = list(_types(kernel, sources))
-        text = "".join(f"{line}\n" for line, _ in lines)
-        return Shown(job, text, tuple(links for _, links in lines), kernel.faults)
+    lines = list(types_lines(type_listing(kernel), path, sources, plain=not can_write("→·")))
+    text = "".join(f"{line}\n" for line, _ in lines)
+    return Shown(kernel.jobs[index], text, tuple(links for _, links in lines), kernel.faults)
+
+
+def _show_artifact(
+    snapshot: Snapshot, kernel: KernelView, stage: Stage, job: JobView, outcome: Artifact | Fault
+) -> Shown:
     if isinstance(outcome, Fault):
         return Shown(job, "", (), (outcome,))
-    assert isinstance(outcome, Artifact)
     if stage is Stage.CUBIN:
         return Shown(job, outcome.text, (), data=outcome.data)
     served = document(snapshot, kernel, job.job, stage, outcome)
     return Shown(job, served.text, served.links)
-
-
-def _types(kernel: KernelView, sources: Sources) -> Iterator[tuple[str, tuple[Link, ...]]]:
-    if len(kernel.jobs) > 1 and kernel.job is not None:
-        yield arguments_line(kernel.job.job), ()
-    plain = not can_write("→·")
-    yield from types_lines(type_listing(kernel), kernel.path, sources, plain=plain)
 
 
 def _report(faults: tuple[Fault, ...], kernel: KernelView, sources: Sources) -> None:

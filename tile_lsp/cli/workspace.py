@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import NamedTuple
 
 import msgspec
 
-from tile_lsp.engine.analyse import analyse
+from tile_lsp.engine.analyse import FileAnalysis, analyse
 from tile_lsp.engine.events import SessionEvent
 from tile_lsp.engine.files import Files
 from tile_lsp.engine.session import Session
 from tile_lsp.engine.settings import workspace_settings
 from tile_lsp.frontends import FRONTENDS
-from tile_lsp.frontends.base import FrontEnd
 from tile_lsp.model.settings import Settings
 
+from .exits import UsageError
 from .output import write_error
 from .source import short_path
 
@@ -37,6 +37,24 @@ class OneFile(NamedTuple):
         """`python`: an interpreter that wins over the settings'."""
         root = project_root(os.path.dirname(path))
         return cls(path, root, settings_of(root, python))
+
+    def analyse(self, overrides: Mapping[str, str] = {}) -> FileAnalysis:
+        """Its kernels, with their front ends and what is wrong with them; nothing is executed for it.
+
+        `overrides`: kernel → job comment whose items win over its own. What is wrong with those is on line 0.
+        """
+        analysis = analyse(
+            self.path,
+            Files().read,
+            roots=(self.root,),
+            editable={},
+            frontends=FRONTENDS,
+            settings=self.settings,
+            overrides=overrides,
+        )
+        if analysis is None:
+            raise UsageError(f"{short_path(self.path)} can't be read: it is gone, or larger than any source")
+        return analysis
 
     def with_python(self, python: str) -> OneFile:
         return self._replace(settings=msgspec.structs.replace(self.settings, python=python))
@@ -71,18 +89,6 @@ def settings_of(root: str, python: str | None = None) -> Settings:
     for problem in problems:
         line, column = problem.span.line, problem.span.column + 1
         write_error(f"{short_path(problem.path)}:{line}:{column}: warning: {problem.message}")
-    return msgspec.structs.replace(settings, python=os.path.abspath(python)) if python else settings
-
-
-def find_kernels(file: OneFile) -> dict[str, FrontEnd]:
-    """Kernels of a file by qualified name, with their front ends; nothing is executed for it."""
-    analysis = analyse(
-        file.path,
-        Files().read,
-        roots=(file.root,),
-        editable={},
-        frontends=FRONTENDS,
-        settings=file.settings,
-        overrides={},
-    )
-    return {kernel.site.qualname: kernel.frontend for kernel in analysis.kernels} if analysis else {}
+    if python and os.sep in python:
+        python = os.path.abspath(python)  # a bare name is looked for on PATH
+    return msgspec.structs.replace(settings, python=python) if python else settings
