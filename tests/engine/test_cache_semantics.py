@@ -288,6 +288,23 @@ async def test_a_helper_that_only_a_constant_made_reachable_is_followed(bench):
     assert bench.ran() == {}
 
 
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("def twice(x, y):\n    return x", "def twice(x):\n    return x"),
+        ("def twice(x):\n    yield x", "def twice(x):\n    return x"),
+        ("@ct.function(host=True, tile=False)\ndef twice", "@ct.function(host=True, tile=True)\ndef twice"),
+    ],
+    ids=["signature", "syntax", "decorator"],
+)
+async def test_a_helper_that_was_refused_before_it_was_entered_may_be_mended(bench, wrong, right):
+    mended = SCALE.replace(right if right in SCALE else "def twice", right, 1)
+    await bench.edit("scale.py", mended.replace(right, wrong))
+    assert len(bench.kernel("scale.py").faults) == 1
+    await bench.edit("scale.py", mended)
+    assert bench.kernel("scale.py").faults == ()
+
+
 # -- targets ---------------------------------------------------------------------------------------------------------
 
 

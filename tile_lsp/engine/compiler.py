@@ -186,6 +186,9 @@ class Compiler:
             return ()
 
     def _remember_specialisation(self, compilation: Compilation, key: str, inference: Inference) -> None:
+        if inference.faults:
+            # A function may be refused before it is entered: a fault hangs on all of them.
+            return
         reached = tuple(sorted(inference.reached))
         new = _Specialisation(reached, compilation.closure.digest_of(frozenset(reached)), key)
         kept = [old for old in self._specialisations(compilation) if old.seen != new.seen]
