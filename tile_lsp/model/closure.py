@@ -2,7 +2,8 @@
 
 Each top-level statement that a kernel needs is a *member*. A member's text is normalised (`ast.unparse`, docstrings dropped), has a
 file name of its own (its id), and starts at line 1: so comments, blank lines, formatting and neighbours change neither what
-the compiler reads nor the locations it writes. `analysis.positions` turns a `Place` of a member into today's source range.
+the compiler reads nor the locations it writes. `analysis.positions` turns a `Place` of a member into today's source
+range.
 """
 
 from __future__ import annotations
@@ -81,8 +82,8 @@ class Closure(msgspec.Struct, frozen=True, omit_defaults=True):
     loading: Loading = Loading.SLICE
     notes: tuple[Note, ...] = ()
     covers: tuple[str, ...] = ()
-    """Digests of what else the meaning may depend on: the text of a module in which a name stays unresolved, a path that is
-    read through `__file__`."""
+    """Digests of what else the meaning may depend on: the text of a module in which a name stays unresolved, a path
+    that is read through `__file__`."""
 
     def digest_of(self, functions: frozenset[str]) -> str:
         """The version seen by a specialisation that entered just these function members."""
