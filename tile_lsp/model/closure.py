@@ -1,9 +1,9 @@
 """A kernel's closure: the slice of the workspace that its meaning depends on, at normalised positions.
 
-Each top-level statement that a kernel needs is a *member*. A member's text is normalised (`ast.unparse`, docstrings dropped), has a
-file name of its own (its id), and starts at line 1: so comments, blank lines, formatting and neighbours change neither what
-the compiler reads nor the locations it writes. `analysis.positions` turns a `Place` of a member into today's source
-range.
+Each top-level statement that a kernel needs is a *member*. A member's text is normalised (`ast.unparse`, docstrings
+dropped), has a file name of its own (its id), and starts at line 1: so comments, blank lines, formatting and
+neighbours change neither what the compiler reads nor the locations it writes. `analysis.positions` turns a `Place` of
+a member into today's source range.
 """
 
 from __future__ import annotations
