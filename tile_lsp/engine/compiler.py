@@ -132,8 +132,10 @@ class Compiler:
     async def _find_entry(self, compilation: Compilation, key: str) -> Entry:
         entry = self._stored_entry(compilation, key)
         if entry is None:
-            async with self._store.lock(key) as waited:
-                entry = self._stored_entry(compilation, key) if waited else None
+            async with self._store.lock(key):
+                # Another process may have made it between our look and our lock.
+                blobs = self._store.peek(key)
+                entry = _decode_entry(key, blobs) if blobs is not None else None
                 if entry is None:
                     entry = Entry(key, await self._infer(compilation, key))
         self._entries.put(key, entry)
@@ -300,8 +302,8 @@ class Compiler:
         stored = self._store.get(key)
         made: Blobs | Fault
         if stored is None:
-            async with self._store.lock(key) as waited:
-                stored = self._store.get(key) if waited else None
+            async with self._store.lock(key):
+                stored = self._store.peek(key)
                 if stored is None:
                     made = await attempt()
                     if not _is_passing(made):

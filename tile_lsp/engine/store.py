@@ -71,12 +71,16 @@ class Store:
 
     def get(self, key: str) -> dict[str, bytes] | None:
         """All blobs of an entry, verified, or None."""
-        blobs = self._read(key) if self.directory is not None else None
+        blobs = self.peek(key)
         if blobs is None:
             self._counters.store_misses += 1
         else:
             self._counters.store_hits += 1
         return blobs
+
+    def peek(self, key: str) -> dict[str, bytes] | None:
+        """`get`, uncounted: for a second look."""
+        return self._read(key) if self.directory is not None else None
 
     def put(self, key: str, blobs: Mapping[str, bytes]) -> None:
         """Keep an entry; write-once in effect, since equal keys have equal content. Errors and oversize are dropped."""
@@ -145,15 +149,11 @@ class Store:
         return Usage(entries, size, unread)
 
     @contextlib.asynccontextmanager
-    async def lock(self, key: str) -> AsyncIterator[bool]:
-        """Held while an entry is made, by one process at a time. Where locks don't work, nothing is held.
-
-        Yields whether another process held it meanwhile: then the entry may be there by now.
-        """
+    async def lock(self, key: str) -> AsyncIterator[None]:
+        """Held while an entry is made, by one process at a time. Where locks don't work, nothing is held."""
         if self.directory is None or fcntl is None:
-            yield False
+            yield
             return
-        waited = False
         path = self.directory / "locks" / key
         descriptor = -1
         delay = 0.002
@@ -161,14 +161,13 @@ class Store:
             while descriptor < 0:
                 descriptor = self._try_lock(path)
                 if descriptor == -1:
-                    waited = True
                     await asyncio.sleep(delay)
                     delay = min(delay * 1.5, 0.05)
         except OSError as error:
             log.warning("store: no locks in %s: %s", self.directory, error)
             descriptor = -1
         try:
-            yield waited
+            yield
         finally:
             if descriptor >= 0:
                 with contextlib.suppress(OSError):
