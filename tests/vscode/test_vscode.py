@@ -32,6 +32,8 @@ SETTINGS = {
     "editor.minimap.enabled": False,
     "security.workspace.trust.startupPrompt": "never",
     "telemetry.telemetryLevel": "off",
+    "workbench.colorTheme": "Default Dark Modern",
+    "workbench.secondarySideBar.defaultVisibility": "hidden",
     "workbench.startupEditor": "none",
     "workbench.tips.enabled": False,
     "tile-lsp.targets": ["sm_90", "sm_100"],
@@ -87,6 +89,8 @@ def vscode(
         **{name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "PYTHONPATH")},
         "PATH": path or os.environ["PATH"],
         "XDG_CACHE_HOME": str(state / "cache"),
+        # As if it were started from a terminal: else it asks a login shell for another PATH.
+        "VSCODE_CLI": "1",
     }
     if package is not None:
         subprocess.run([*command, "--install-extension", package], env=environment, check=True, capture_output=True)
@@ -187,3 +191,10 @@ def test_untrusted_workspace(tmp_path: Path) -> None:
         bait.chmod(0o755)
     with vscode(tmp_path, path=f"{SERVER}:{os.environ['PATH']}") as port:
         run_node("run_host.mjs", port, folder, EXTENSION, HERE / "host/untrusted.js")
+
+
+def test_what_is_seen(tmp_path: Path, workspace: Path, tools: Path) -> None:
+    """The packaged extension, in the window; the pictures are the README's."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with vscode(tmp_path, "--disable-workspace-trust", package=tools) as port:
+        run_node("dom.mjs", port, workspace, PICTURES)

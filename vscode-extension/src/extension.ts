@@ -5,13 +5,15 @@ import { serverCommands } from "./commands";
 import { registerCompare } from "./compare";
 import { Follow } from "./follow";
 import { Kernels } from "./kernels";
-import { Listings } from "./listings";
+import { Listings, SCHEME } from "./listings";
 import { Missing } from "./missing";
 import { registerPin } from "./pin";
 import { KeepPlace } from "./place";
 import { Python } from "./python";
+import { Quiet } from "./quiet";
 import { Select } from "./select";
 import { Server } from "./server";
+import { follows } from "./settings";
 import { keepLanguage, Show } from "./show";
 import { Status } from "./status";
 
@@ -21,6 +23,9 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const python = new Python();
   const started = new Server(python, {
     ...serverCommands(() => ({ show, select })),
+    // Lines of one origin are lit up already; this leaves the highlights to occurrences of the word, such as a register.
+    provideDocumentHighlights: (document, position, token, next) =>
+      document.uri.scheme === SCHEME && follows() ? [] : next(document, position, token),
     provideTextDocumentContent: (uri, token, next) => listings.provide(uri, () => next(uri, token)),
   });
   server = started;
@@ -40,6 +45,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     new Follow(listings),
     new KeepPlace(),
     new Badges(listings),
+    new Quiet(listings),
     new Status(started, kernels, listings),
     new Missing(started, context.extensionUri),
   );

@@ -59,13 +59,15 @@ export class Kernels implements Disposable {
     return (front && this.known.get(front.toString())) ?? [];
   }
 
-  /** The kernel that a command is meant for: the listing's, the one around the cursor, or the only one. */
+  /** The kernel that a command is meant for: the listing's, the one around the cursor, the one that is looked at, or the only one. */
   current(editor: TextEditor | undefined = window.activeTextEditor): Kernel | undefined {
     const kernels = this.inFront();
     const listing = editor && this.listings.get(editor.document.uri);
     if (listing) return kernels.find((kernel) => kernel.name === listing.kernel);
     const around = editor && kernels.filter((kernel) => covers(kernel, editor.selection.active));
-    return around?.at(-1) ?? (kernels.length === 1 ? kernels[0] : undefined);
+    const shown = window.visibleTextEditors.flatMap(({ document }) => this.listings.get(document.uri)?.kernel ?? []);
+    const seen = kernels.filter(({ name }) => shown.includes(name));
+    return around?.at(-1) ?? [seen, kernels].find((some) => some.length === 1)?.[0];
   }
 
   /** `current`, else the one that the user picks. */

@@ -82,8 +82,10 @@ function listingColumn(): ViewColumn {
 /** A listing's language is the server's to say, whatever file associations make of its name. */
 export function keepLanguage(listings: Listings): Disposable {
   return listings.onDidChange((uri) => {
-    const language = listings.get(uri)?.languageId;
+    const listing = listings.get(uri);
     const document = workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
-    if (document && language && document.languageId !== language) languages.setTextDocumentLanguage(document, language);
+    if (document && listing && document.languageId !== listing.languageId) {
+      languages.setTextDocumentLanguage(document, listing.languageId);
+    }
   });
 }

@@ -69,7 +69,7 @@ test("documents: Show SASS for Kernel opens a listing beside, and leaves the foc
   source.selection = place(lineOf(source.document, ADD));
   await commands.executeCommand("tile-lsp.showSass");
   const listing = await sass();
-  assert.equal(listing.document.languageId, "sass");
+  await until("its language", () => listing.document.languageId === "nvsass");
   assert.equal(listing.viewColumn, vscode.ViewColumn.Two);
   assert.equal(window.activeTextEditor.document.uri.toString(), source.document.uri.toString());
   assert.match(text(listing), /SASS of vector_add for sm_90/);
