@@ -8,21 +8,25 @@ vim.lsp.config("tile-lsp", {
 })
 vim.lsp.enable("tile-lsp")
 
+local group = vim.api.nvim_create_augroup("tile-lsp", {})
+
 vim.api.nvim_create_autocmd("LspAttach", {
-  group = vim.api.nvim_create_augroup("tile-lsp", {}),
+  group = group,
   callback = function(event)
     local client = vim.lsp.get_client_by_id(event.data.client_id)
-    if not client or client.name ~= "tile-lsp" then
-      return
+    if client and client.name == "tile-lsp" then
+      vim.lsp.inlay_hint.enable(true, { bufnr = event.buf })
     end
-    vim.lsp.inlay_hint.enable(true, { bufnr = event.buf })
-    -- Neovim asks for lenses only when told to.
-    vim.api.nvim_create_autocmd({ "BufEnter", "CursorHold", "InsertLeave" }, {
-      buffer = event.buf,
-      callback = function()
-        vim.lsp.codelens.refresh({ bufnr = event.buf })
-      end,
-    })
+  end,
+})
+
+-- Neovim asks for lenses only when told to.
+vim.api.nvim_create_autocmd({ "BufEnter", "CursorHold", "InsertLeave" }, {
+  group = group,
+  callback = function(event)
+    if #vim.lsp.get_clients({ bufnr = event.buf, name = "tile-lsp" }) > 0 then
+      vim.lsp.codelens.refresh({ bufnr = event.buf })
+    end
   end,
 })
 
