@@ -97,11 +97,6 @@ class Compiler:
         self._blobs.drop(_is_passing)
         self._artifacts.drop(_is_passing)
 
-    def known(self, compilation: Compilation) -> Inference | None:
-        """The inference entry if it is in memory; never waits."""
-        entry = self._entries.get(_inference_key(compilation))
-        return entry.inference if entry else None
-
     def is_cached(self, compilation: Compilation) -> bool:
         """True unless it was inferred by this very process."""
         return self._made_here.get(_inference_key(compilation)) is None
