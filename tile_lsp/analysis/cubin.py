@@ -13,6 +13,8 @@ import msgspec
 
 MACHINE_CUDA = 190
 _NOBITS, _RELA, _REL, _SYMTAB = 8, 4, 9, 2
+#: Of the ELF header: assemblers before 13.0 keep the architecture elsewhere, but for those of sm_100 and later.
+_FIRST_ABI = 51
 _LONGEST_NAME = 16_384
 _HEADER = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
@@ -157,7 +159,7 @@ def _read(data: bytes) -> Cubin:
             )
         )
     return Cubin(
-        arch=f"sm_{(flags >> 8) & 0xFF}",
+        arch=f"sm_{flags & 0xFF if data[7] == _FIRST_ABI else (flags >> 8) & 0xFF}",
         sections=sections,
         symbols=symbols,
         functions=tuple(functions),

@@ -186,12 +186,12 @@ def _path(folder: str, name: str) -> str:
     backslash for the end of the folder's name.
     """
     if folder in ("", "."):
-        return _unescaped(name)
-    joined = _unescaped(f"{folder}/{name}")
-    return _unescaped(f"{folder}\\{name}") if "\ufffd" in joined else joined
+        return unescaped(name)
+    joined = unescaped(f"{folder}/{name}")
+    return unescaped(f"{folder}\\{name}") if "\ufffd" in joined else joined
 
 
-def _unescaped(text: str) -> str:
+def unescaped(text: str) -> str:
     if "\\" not in text:
         return text
     return _OCTAL.sub(lambda match: bytes([int(match[1], 8)]), text.encode()).decode("utf-8", "replace")

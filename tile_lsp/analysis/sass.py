@@ -85,14 +85,17 @@ def control(encoding: bytes) -> Control:
     )
 
 
-def read(cubin: Cubin, texts: Sequence[Texts], typed: Artifact | None = None) -> Artifact:
+def read(
+    cubin: Cubin, texts: Sequence[Texts], typed: Artifact | None = None, sources: Sources | None = None
+) -> Artifact:
     """The listing with each instruction's chain. `texts`: raw disassembly of `cubin.functions`, in order.
 
-    `typed`: Tile IR read by `tileir.read`, for columns. Raises `ValueError` for a damaged cubin or another's texts.
+    `typed`: Tile IR read by `tileir.read`, for columns. `sources`: what
+    knows better than the cubin's tables. Raises `ValueError` for a damaged cubin or another's texts.
     """
     if [len(t) * BYTES for t in texts] != [len(f.code) for f in cubin.functions]:
         raise ValueError("the disassembly is not of this cubin")
-    sources = Sources(cubin, typed)
+    sources = sources or Sources(cubin, typed)
     labels = _Labels(cubin.functions, texts)
     lines = [f"        .target {cubin.arch}"]
     chains: list[Chain] = [()]

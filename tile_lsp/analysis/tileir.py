@@ -42,9 +42,9 @@ def read(text: str) -> Artifact:
     while lines and not lines[-1].strip():
         lines.pop()
         locations.pop()
-    reader = _Locations(aliases)
+    reader = Locations(aliases)
     chains = [reader.chain(location) if location else () for location in locations]
-    _spread_over_regions(lines, chains)
+    spread_over_regions(lines, chains)
     return Artifact(
         stage=Stage.TILEIR,
         text="\n".join(lines) + "\n",
@@ -88,7 +88,7 @@ def chain_of(frames: tuple[linetable.Frame, ...]) -> Chain:
     )
 
 
-def _spread_over_regions(lines: list[str], chains: list[Chain]) -> None:
+def spread_over_regions(lines: list[str], chains: list[Chain]) -> None:
     """An operation with regions has its location after its last brace: its first line and those between get it too."""
     opened: list[int] = []
     open_rows: list[list[int]] = []
@@ -110,7 +110,7 @@ def _spread_over_regions(lines: list[str], chains: list[Chain]) -> None:
             open_rows[-1].append(index)
 
 
-class _Locations:
+class Locations:
     """MLIR location attributes, with their aliases, to chains."""
 
     def __init__(self, aliases: Mapping[str, str]) -> None:

@@ -63,6 +63,7 @@ def analyse(
         _analyse_kernel(frontend, site, workspace, settings, overrides.get(site.qualname))
         for frontend in frontends
         for site in find_kernels(file, workspace, frontend.kernel_decorators)
+        if frontend.is_kernel(site, workspace)
     )
     problems = [ProblemView(problem.message, problem.span, Severity.ERROR, "syntax") for problem in file.problems]
     for kernel in kernels:
@@ -81,8 +82,9 @@ def _analyse_kernel(
     if override is not None:
         comments = _overridden(comments, override)
     bindings = {item.name: item.value for comment in comments[:1] for item in comment.items}
-    result = build_closure(site, workspace, bindings)
     specs, problems = frontend.job_specs(site, workspace, comments, settings)
+    expressions = tuple(dict.fromkeys(source for spec in specs for source in spec.expressions))
+    result = build_closure(site, workspace, bindings, expressions)
     return KernelAnalysis(frontend, site, result, specs, problems, settings)
 
 

@@ -38,6 +38,8 @@ Blobs = Mapping[str, bytes]
 #: The blobs that the engine makes itself, whatever the front end.
 DISASSEMBLY = "disassembly"
 CUBIN = "cubin"
+#: The text of the typed IR, which inference left: there before any code is generated.
+TYPED = "typed"
 
 
 class Compilation(NamedTuple):
@@ -160,7 +162,7 @@ class Compiler:
                 frontend=compilation.frontend.name,
                 closure=compilation.closure,
                 arguments=compilation.job.arguments,
-                fields=dict(compilation.frontend.inference_fields(compilation.job.config)),
+                fields=dict(_inference_fields(compilation)),
             ),
         )
         self._made_here.put(key, True)
@@ -239,6 +241,8 @@ class Compiler:
 
     async def _blob(self, compilation: Compilation, entry: Entry, name: str) -> bytes | Fault:
         """One named blob of a job, made from the blobs before it."""
+        if name == TYPED and entry.inference.typed is not None:
+            return entry.inference.typed.text.encode()
         generated = await self._generate(compilation, entry)
         if isinstance(generated, Fault):
             return generated
@@ -353,10 +357,15 @@ def _specialisations_key(compilation: Compilation) -> str:
         compilation.closure.entry.module,
         compilation.closure.entry.qualname,
         job.arguments,
-        sorted(compilation.frontend.inference_fields(job.config).items()),
+        sorted(_inference_fields(compilation).items()),
         compiler_fingerprint(compilation.environment, job.frontend),
         compilation.externals,
     )
+
+
+def _inference_fields(compilation: Compilation) -> Mapping[str, Scalar]:
+    job = compilation.job
+    return compilation.frontend.inference_fields(job.config, compilation.closure, job.arguments)
 
 
 def _artifact_key(compilation: Compilation, stage: Stage) -> str:

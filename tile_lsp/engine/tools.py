@@ -99,7 +99,8 @@ class Tools:
             await process.wait()
         words = stderr.read_text(errors="replace").strip() or stdout.read_text(errors="replace")[-2000:].strip()
         if code != 0:
-            return _failure(tool, code, words)
+            fault = _failure(tool, code, words)
+            return fault if run.locate is None else msgspec.structs.replace(fault, chain=run.locate(words, inputs))
         blobs = {}
         for name in run.outputs:
             path = Path(files[name])

@@ -24,14 +24,14 @@ from tile_lsp.model.outcome import Artifact, Fault, FaultKind, Inference
 from tile_lsp.model.stage import Stage
 
 from .analyse import FileAnalysis, KernelAnalysis
-from .compiler import Compiler
+from .compiler import TYPED, Compiler
 from .lru import Lru
 from .planner import Plan, PlannedJob, Planner, no_target
 
 log = logging.getLogger(__name__)
 
-#: Stages that need no target.
-_BEFORE_TARGET = frozenset({Stage.TYPES, Stage.HIR, Stage.TYPED})
+#: How many of a kernel's jobs have their code generated before somebody asks: an autotuner may have a hundred.
+_AHEAD = 8
 
 
 class _Shown(NamedTuple):
@@ -196,7 +196,9 @@ class KernelTracker:
         if self._idle_delay is None:
             return
         await asyncio.sleep(self._idle_delay)
-        for planned in self._plan.jobs:
+        active = self._active_index
+        first = sorted(range(len(self._plan.jobs)), key=lambda index: index != active)[:_AHEAD]
+        for planned in [self._plan.jobs[index] for index in first]:
             job = planned.view.job
             if job.config.target is not None and not self._inferences[job.key].faults:
                 await self._generate(planned, Stage.RESOURCES)
@@ -279,7 +281,8 @@ class KernelTracker:
                 help="Unpin the view to follow the kernel.",
                 code="gone",
             )
-        if planned.view.job.config.target is None and stage not in _BEFORE_TARGET:
+        needs_target = set(planned.compilation.frontend.blobs_for(stage)) - {TYPED}
+        if planned.view.job.config.target is None and needs_target:
             return no_target(self.name)
         return await self._generate(planned, stage)
 

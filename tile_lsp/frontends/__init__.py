@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .base import FrontEnd
 from .cutile import CuTile
+from .triton import Triton
 
-FRONTENDS: tuple[FrontEnd, ...] = (CuTile(),)
+FRONTENDS: tuple[FrontEnd, ...] = (CuTile(), Triton())
 """In the order in which a file's kernels are looked for."""

@@ -6,15 +6,16 @@ every step by exactly what the step reads, and gives the bytes back to the front
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
 
 from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.python import KernelSite, Workspace
+from tile_lsp.model.closure import Closure
 from tile_lsp.model.job import Argument, Config, Scalar
-from tile_lsp.model.location import Span
+from tile_lsp.model.location import Chain, Span
 from tile_lsp.model.outcome import Artifact, Fault, Severity
 from tile_lsp.model.settings import Settings
 from tile_lsp.model.stage import Stage
@@ -40,6 +41,8 @@ class JobSpec(msgspec.Struct, frozen=True):
     comment: JobComment | None = None
     alternatives: tuple[tuple[Argument, ...], ...] = ()
     """Other readings of what was assumed, each as long as `arguments`, to be tried in turn should inference fail."""
+    expressions: tuple[str, ...] = ()
+    """Python in the arguments, to be evaluated in the kernel's module, which makes what it names part of the closure."""
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -61,6 +64,8 @@ class ToolRun(msgspec.Struct, frozen=True):
     """Names of the blobs that it reads. Their content, the arguments and the tool's version are the whole cache key."""
     outputs: tuple[str, ...]
     """Names of the blobs that it writes; `stdout` stands for its standard output."""
+    locate: Callable[[str, Mapping[str, bytes]], Chain] | None = None
+    """Where in the source a failed run's words point, from the words and the inputs."""
 
 
 class FrontEnd(Protocol):
@@ -78,8 +83,12 @@ class FrontEnd(Protocol):
         """A message for people if target, hints or symbol can't be right, naming what would be."""
         ...
 
-    def inference_fields(self, config: Config) -> Mapping[str, Scalar]:
-        """Exactly those fields of the config that inference reads."""
+    def is_kernel(self, site: KernelSite, workspace: Workspace) -> bool:
+        """False for a decorated function that can't be launched: a helper, where one decorator makes both."""
+        ...
+
+    def inference_fields(self, config: Config, closure: Closure, arguments: Sequence[Argument]) -> Mapping[str, Scalar]:
+        """Exactly those fields of the config that inference of this closure for these arguments reads."""
         ...
 
     def codegen_fields(self, config: Config) -> Mapping[str, Scalar]:

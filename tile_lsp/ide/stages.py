@@ -28,6 +28,7 @@ FORMATS = {
     Stage.LLVM: Format("LLVM IR", "ll", "llvm", ";"),
     Stage.PTX: Format("PTX", "ptx", "ptx"),
     Stage.SASS: Format("SASS", "sass", "sass"),
+    Stage.AMDGCN: Format("AMDGCN", "amdgcn", "amdgcn", ";"),
     Stage.RESOURCES: Format("Resources", "resources", "tile-resources"),
     Stage.REMARKS: Format("Remarks", "remarks", "tile-remarks"),
 }

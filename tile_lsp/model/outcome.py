@@ -6,7 +6,7 @@ import enum
 
 import msgspec
 
-from .location import Chain
+from .location import Chain, Place
 from .stage import Stage
 
 
@@ -89,5 +89,7 @@ class Inference(msgspec.Struct, frozen=True, omit_defaults=True):
     typed: Artifact | None = None
     reached: tuple[str, ...] = ()
     """Ids of the function members that inference entered: what this specialisation depends on among functions."""
+    inactive: tuple[Place, ...] = ()
+    """What the constants of this specialisation rule out: nothing was generated for it."""
     output: str = ""
     """What the user's code printed while it was loaded (its tail)."""

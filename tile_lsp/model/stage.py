@@ -18,5 +18,6 @@ class Stage(enum.StrEnum):
     PTX = "ptx"
     CUBIN = "cubin"
     SASS = "sass"
+    AMDGCN = "amdgcn"
     RESOURCES = "resources"
     REMARKS = "remarks"

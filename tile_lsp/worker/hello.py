@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: Read by a compiler or by its tools, so part of what its output depends on.
 _VARIABLES = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "EXPERIMENTAL_CUDA_TILE_DEBUG_BUILD")
-_PREFIXES = ("CUDA_TILE_", "CUTILE_")
+_PREFIXES = ("CUDA_TILE_", "CUTILE_", "TRITON_")
 
 
 def compose(drivers: Mapping[str, Driver], standins: StandIns) -> dict[str, Any]:
@@ -28,6 +28,7 @@ def compose(drivers: Mapping[str, Driver], standins: StandIns) -> dict[str, Any]
     search = tools.Search()
     for driver in drivers.values():
         driver.start(standins)
+        search.add(driver.tools())
     table = search.table()
     versions, editable = distributions.survey(
         ("nvidia-*", "cuda-toolkit", *(name for driver in drivers.values() for name in driver.distributions))

@@ -21,6 +21,7 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from . import faults
+from .absent import Absent
 from .standins import StandIns
 
 _MAX_VISITED = 4000
@@ -29,7 +30,8 @@ _MAX_VISITED = 4000
 class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Loads one closure. Use as a context: its modules stand in `sys.modules` for as long as the context lasts."""
 
-    def __init__(self, closure: Mapping[str, Any], standins: StandIns) -> None:
+    def __init__(self, closure: Mapping[str, Any], standins: StandIns, absent: Absent | None = None) -> None:
+        """`absent`: what stands for libraries that are not installed; None: that they are not is a fault."""
         self.entry: Mapping[str, Any] = closure["entry"]
         self.whole_module = closure.get("loading") == "import"
         self._roots: Sequence[str] = closure.get("roots", ())
@@ -39,7 +41,7 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             frozenset(m["id"] for module in closure["modules"] for m in module["members"] if m.get("function"))
         )
         self._standins = standins
-        self._builtins = {**builtins.__dict__, "__import__": standins.importer(self.whole_module)}
+        self._builtins = {**builtins.__dict__, "__import__": standins.importer(self.whole_module, absent)}
         self._hidden: dict[str, ModuleType | None] = {}
         self._parents = {} if self.whole_module else dict(_parent_packages(closure["modules"]))
 

@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from . import distributions
+from .absent import Absent
 from .dtypes import NUMPY_NAMES, TORCH_NAMES, finfo, iinfo
 
 Register = Callable[[object, str], None]
@@ -55,9 +56,9 @@ class StandIns:
         for value, name in self.dtypes:
             register(value, name)
 
-    def importer(self, whole_module: bool) -> Callable[..., ModuleType]:
+    def importer(self, whole_module: bool, absent: Absent | None = None) -> Callable[..., ModuleType]:
         """An `__import__` for the modules of a closure. `whole_module`: their top level runs too, so a library that
-        is there is used.
+        is there is used. `absent`: answers for libraries that are not, for a driver that can do without them.
         """
         tops = {
             top
@@ -75,7 +76,11 @@ class StandIns:
         ) -> ModuleType:
             top = name.partition(".")[0]
             if level or top not in tops:
+                if absent is not None and not level and absent.is_missing(top):
+                    return absent.imported(name, fromlist)
                 return real_import(name, globals, locals, fromlist, level)
+            if absent is not None:
+                return absent.imported(name, fromlist, self._make, self._placeholder)
             module = self._make(name)
             return module if fromlist else self._modules[top]
 
@@ -94,6 +99,10 @@ class StandIns:
             except AttributeError:
                 value = importlib.import_module(".".join([top, *rest[: index + 1]]))
         return value
+
+    def _placeholder(self, path: str) -> Any:
+        """Of a library that is there; None of one that is not."""
+        return Placeholder(path, self) if _is_installed(path.partition(".")[0]) else None
 
     def adopt_real(self) -> None:
         """Let the compilers know the dtypes of a real torch that was imported meanwhile."""

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from . import distributions
@@ -35,6 +35,13 @@ class Search:
         self._paths = {name: find(name, from_packages=self.mismatch is None) for name in TOOLS}
         self._running = {name: _ask(path) for name, path in self._paths.items() if path}
 
+    def add(self, brought: Mapping[str, str]) -> None:
+        """Programs that a compiler brings along, for where there are none of that name."""
+        for name, path in brought.items():
+            if not self._paths.get(name) and os.access(path, os.X_OK):
+                self._paths[name] = path
+                self._running[name] = _ask(path)
+
     def table(self) -> Table:
         table: Table = {}
         newest = next((v for v in (distributions.version_of(name) for name in TOGETHER) if v), None)
@@ -50,6 +57,10 @@ class Search:
                 pin = f"{distribution}=={_series(newest)}.*" if newest else distribution
                 entry["help"] = distributions.pip(pin)
             table[name] = entry
+        for name, path in self._paths.items():
+            if name not in TOOLS and path:
+                version = _answer(self._running[name])
+                table[name] = {"path": path, "version": version, "env": {}, "error": None, "help": None}
         return table
 
 

@@ -84,14 +84,17 @@ class ClosureResult:
 
 
 def build_closure(
-    kernel: KernelSite, workspace: Workspace, bindings: Mapping[str, str] = MappingProxyType({})
+    kernel: KernelSite,
+    workspace: Workspace,
+    bindings: Mapping[str, str] = MappingProxyType({}),
+    expressions: Sequence[str] = (),
 ) -> ClosureResult:
     """The closure of a kernel. `bindings` give parameters of the function that makes it, as Python expressions:
-    `{"tile": "64"}`.
+    `{"tile": "64"}`. `expressions` are evaluated in its module, for its arguments.
 
     `kernel` must be from this workspace's revision of its file.
     """
-    builder = _Builder(kernel, workspace, bindings)
+    builder = _Builder(kernel, workspace, bindings, expressions)
     try:
         closure, members = builder.build()
     except _BlockedError as error:
@@ -210,10 +213,13 @@ class _State:
 
 
 class _Builder:
-    def __init__(self, kernel: KernelSite, workspace: Workspace, given: Mapping[str, str]) -> None:
+    def __init__(
+        self, kernel: KernelSite, workspace: Workspace, given: Mapping[str, str], expressions: Sequence[str]
+    ) -> None:
         self.kernel = kernel
         self.workspace = workspace
         self.given = given
+        self.evaluated = reads([node for text in expressions if (node := parse_expression(text)) is not None])
         self.states: dict[str, _State] = {}
         self.externals: set[str] = set()
         self.documents = False
@@ -254,6 +260,7 @@ class _Builder:
             own.lifted = self._lift(own.file, placed)
             self.lifted_form = self._lifted_form(own.lifted, placed.statement)
             self._read(own, own.lifted.access, skip=own.lifted.name)
+            self._read(own, self.evaluated)
             own.dirty = True
             while dirty := [state for state in self.states.values() if state.dirty]:
                 for state in dirty:
@@ -316,10 +323,10 @@ class _Builder:
         node = decorators[index]
         name = self.workspace.resolve_in(file, scopes, node.func if isinstance(node, ast.Call) else node)
         language = self.kernel.decorator_name.rpartition(".")[0]
+        if name is None:
+            return False
         # Its own, or of a package around it: `triton.autotune` above `triton.experimental.gluon.jit`.
-        return (name is not None and f"{language}.".startswith(f"{name.rpartition('.')[0]}.")) or (
-            name is not None and name.startswith(f"{language}.")
-        )
+        return name.startswith(f"{language}.") or language.startswith(f"{name.rpartition('.')[0]}.")
 
     # -- what is needed
 
@@ -686,6 +693,7 @@ class _Builder:
             if state.lifted is not None:
                 around = state.lifted.around.chains
                 queue.extend((state, chain) for chain in around if chain[0] != state.lifted.name)
+                queue.extend((state, chain) for chain in self.evaluated.chains)
                 # The kernel's own function is handed to the compiler, not called.
                 for meaning in self.workspace.meanings(state.file, (self.kernel.function,)):
                     if isinstance(meaning.node, _FUNCTIONS) and meaning.file is not None:

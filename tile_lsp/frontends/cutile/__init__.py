@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.python import KernelSite, Workspace
 from tile_lsp.frontends.base import JobSpec, Problem, ToolRun
-from tile_lsp.model.job import Config, Scalar
+from tile_lsp.model.closure import Closure
+from tile_lsp.model.job import Argument, Config, Scalar
 from tile_lsp.model.outcome import Artifact, Fault
 from tile_lsp.model.settings import Settings
 from tile_lsp.model.stage import Stage
@@ -28,7 +29,12 @@ class CuTile:
     def check_config(self, config: Config) -> str | None:
         return hints.check_config(config)
 
-    def inference_fields(self, config: Config) -> Mapping[str, Scalar]:
+    def is_kernel(self, site: KernelSite, workspace: Workspace) -> bool:
+        return True
+
+    def inference_fields(
+        self, config: Config, closure: Closure | None = None, arguments: Sequence[Argument] = ()
+    ) -> Mapping[str, Scalar]:
         return recipe.inference_fields(config)
 
     def codegen_fields(self, config: Config) -> Mapping[str, Scalar]:

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from ..standins import StandIns
 from .cutile import CuTile
+from .triton import Triton
 
 
 class Held(Protocol):
@@ -24,6 +25,10 @@ class Driver(Protocol):
 
     def start(self, standins: StandIns) -> None:
         """Import the compiler, if it is there. Before anything else is done with the driver; must start no thread."""
+        ...
+
+    def tools(self) -> dict[str, str]:
+        """Programs that the compiler brings along: name → path. One that there is anyway is used in its place."""
         ...
 
     def report(self, tools: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -45,4 +50,4 @@ class Driver(Protocol):
         ...
 
 
-DRIVERS: dict[str, Driver] = {"cutile": CuTile()}
+DRIVERS: dict[str, Driver] = {"cutile": CuTile(), "triton": Triton()}

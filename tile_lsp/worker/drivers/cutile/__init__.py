@@ -69,6 +69,9 @@ class CuTile:
             if real is not None:
                 sys.modules["torch"] = real
 
+    def tools(self) -> dict[str, str]:
+        return {}
+
     def report(self, table: dict[str, dict[str, Any]]) -> dict[str, Any]:
         fields: dict[str, Any] = {}
         if self._compiler is not None:

@@ -1,0 +1,66 @@
+"""Blobs of the recipe to artifacts: which reader reads what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+from tile_lsp.analysis import amdgcn, cubin, disassembly, llvm, mlir, ptx_text, resources, sass
+from tile_lsp.model.location import Chain
+from tile_lsp.model.outcome import Artifact, Remark
+from tile_lsp.model.stage import Stage
+
+_PTXAS_LINE = re.compile(r"ptxas[^\n]*?, line (\d+)")
+
+
+def read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
+    """A stage's artifact from the blobs that the recipe names for it. Raises `ValueError` for what can't be read."""
+    match stage:
+        case Stage.TTIR:
+            return mlir.read(stage, _text(blobs["typed"]))
+        case Stage.TTGIR:
+            return mlir.read(stage, _text(blobs["ttgir"]))
+        case Stage.LLVM:
+            return llvm.read(_text(blobs["llvm"]))
+        case Stage.PTX:
+            return ptx_text.read(_text(blobs["ptx"]))
+        case Stage.AMDGCN:
+            return amdgcn.read(_text(blobs["amdgcn"]))
+        case Stage.SASS:
+            found = cubin.read(blobs["cubin"])
+            sources = ptx_text.Sources(found, ptx_text.chains(_text(blobs["ptx"])))
+            return sass.read(found, disassembly.decode(blobs["disassembly"], found), sources=sources)
+        case Stage.RESOURCES:
+            return resources.read(cubin.read(blobs["cubin"]))
+        case Stage.CUBIN:
+            found = cubin.read(blobs["cubin"])
+            names = ", ".join(function.name for function in found.functions)
+            return Artifact(Stage.CUBIN, f"{found.arch}: {names}; {len(blobs['cubin'])} bytes", data=blobs["cubin"])
+        case Stage.REMARKS:
+            return _remarks(blobs["remarks"])
+        case _:
+            raise ValueError(f"{stage} is inference's own")
+
+
+def locate(words: str, inputs: Mapping[str, bytes]) -> Chain:
+    """Where in the source the first line of PTX that an assembler complains of comes from."""
+    match = _PTXAS_LINE.search(words)
+    if match is None:
+        return ()
+    return ptx_text.chains(_text(inputs["ptx"])).get(int(match[1]), ())
+
+
+def _remarks(blob: bytes) -> Artifact:
+    remarks = msgspec.json.decode(blob, type=tuple[Remark, ...])
+    return Artifact(
+        Stage.REMARKS,
+        "".join(f"{remark.message}\n" for remark in remarks),
+        tuple((remark.chain,) if remark.chain else () for remark in remarks),
+        remarks=remarks,
+    )
+
+
+def _text(blob: bytes) -> str:
+    return blob.decode("utf-8", "replace")

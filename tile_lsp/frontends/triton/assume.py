@@ -1,0 +1,193 @@
+"""What is taken where nobody says what an argument is: from its use, its name, its annotation, its default."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from tile_lsp.frontends.base import Origin
+
+from . import spec
+from .usage import Usage, Use
+
+_INDEX = re.compile(
+    r"(indices|index|idx|seqlen|cu_seq|_ids?(_|$)|label|target|chunk_|Y_ptr|token|expert|_inv(_|$)|lens?(_ptr)?$|"
+    r"counts?(_ptr)?$|offsets(_ptr)?$|block_table|slot|page|topk|pos(ition)?s?(_ptr)?$|map(_ptr)?$|seed)",
+    re.IGNORECASE,
+)
+_WIDE_INDEX = re.compile(r"label|target|Y_ptr|_ids|seed", re.IGNORECASE)
+_FLOAT_NAME = re.compile(
+    r"(eps|scale|alpha|beta|momentum|^p$|drop|(^|_)lr$|temp|softcap|_rate|smooth|factor|theta|gamma|value$|"
+    r"lse_square|fill|min_?val|max_?val|inv_|weight_decay|^value|prob|limit|clamp|^tau)",
+    re.IGNORECASE,
+)
+_FLAG = re.compile(
+    r"^(IS_|USE_|HAS_|DO_|STORE_|SAVE_|OUTPUT_|ENABLE|APPLY|EVEN|REVERSE|CAUSAL|RETURN|WITH|TRANS|ALLOW|INPLACE|is_|"
+    r"has_|use_|do_|casting|FLAT|BACKWARD|REMOVE|COMPUTE_|HEAD_FIRST|PERMUTE|FUSE|ACCUM|TMA|INIT)|(_IS_|HAS|MASK$|_causal)"
+)
+_BLOCK = re.compile(r"(BLOCK|TILE|^B[A-Z]{1,2}$|^b[a-z]$|SIZE|_B[A-Z]$)", re.IGNORECASE)
+_FEW = re.compile(r"NUM_|^num_|STAGES|GROUP|^G$|^NT$|^NS$|^N[A-Z]$|_NUM$|SPLIT|UNROLL|ITER|STEPS?$|nheads|DEPTH")
+_DTYPE = re.compile(r"dtype|_type$|_TYPE$|^dt$", re.IGNORECASE)
+
+
+class Guess(msgspec.Struct, frozen=True):
+    """One consistent reading of what is unknown."""
+
+    pointer: str = ""
+    """Dtype of pointers' elements; empty: as the use suggests."""
+    flags: bool = False
+    dim: int = 64
+    """Of constants that are no block's side."""
+    block: int = 64
+    optional: bool = False
+    """Parameters that are compared with None are None."""
+
+
+#: The first is shown where it works; the others are tried in their order.
+GUESSES = (
+    Guess(),
+    Guess(flags=True),
+    Guess(pointer="other"),
+    Guess(pointer="other", flags=True),
+    Guess(optional=True),
+    Guess(dim=16, block=16),
+    Guess(dim=128, block=32),
+    Guess(dim=1, block=64),
+    Guess(pointer="bf16", flags=True, dim=32, block=128),
+    Guess(pointer="i32"),
+    Guess(dim=2, block=32, flags=True),
+    Guess(pointer="i8"),
+    Guess(dim=4, block=64),
+    Guess(dim=8, block=32, flags=True, optional=True),
+)
+
+
+class Parameter(msgspec.Struct, frozen=True):
+    """One parameter with what is known of it before anything is assumed."""
+
+    name: str
+    constexpr: bool
+    given: str | None = None
+    """Spec, from a comment, the settings, an autotuner or a launch."""
+    origin: Origin | None = None
+    default: str | None = None
+    """Spec of its default."""
+    annotated: str | None = None
+    """Spec of an annotation that is a type."""
+    optional: bool = False
+    """A launch leaves it None in some place."""
+
+
+class Assumed(msgspec.Struct, frozen=True):
+    spec: str
+    origin: Origin
+
+
+def assume(parameters: Sequence[Parameter], usage: Usage, guess: Guess) -> tuple[Assumed, ...]:
+    """One argument for each parameter."""
+    return tuple(_one(parameter, usage, guess) for parameter in parameters)
+
+
+def alternatives(parameters: Sequence[Parameter], usage: Usage) -> tuple[tuple[Assumed, ...], ...]:
+    """Other readings, each different from those before it."""
+    first = assume(parameters, usage, GUESSES[0])
+    seen = {tuple(one.spec for one in first)}
+    found: list[tuple[Assumed, ...]] = []
+    for guess in GUESSES[1:]:
+        made = assume(parameters, usage, guess)
+        key = tuple(one.spec for one in made)
+        if key not in seen:
+            seen.add(key)
+            found.append(made)
+    return tuple(found)
+
+
+def _one(parameter: Parameter, usage: Usage, guess: Guess) -> Assumed:
+    if parameter.given is not None:
+        return Assumed(parameter.given, parameter.origin or Origin("assumed"))
+    use = usage.of(parameter.name)
+    if parameter.constexpr:
+        return _constant(parameter, use, guess)
+    if guess.optional and use.none:
+        return Assumed("None", Origin("assumed", "compared with None"))
+    if parameter.annotated is not None:
+        return Assumed(parameter.annotated, Origin("annotation"))
+    if parameter.default is not None and not use.pointer:
+        made = spec.canonical(parameter.default, parameter.name, constexpr=False)
+        if isinstance(made, str):
+            return Assumed(made, Origin("default"))
+    if use.descriptor and not use.pointer:
+        dims = ",".join([str(guess.block)] * use.descriptor)
+        element = _float(usage, use, guess)
+        return Assumed(f"tensordesc<{element}[{dims}]>", Origin("assumed", "used as a tensor descriptor"))
+    if use.pointer:
+        return _pointer(parameter, usage, use, guess)
+    return _scalar(parameter, use)
+
+
+def _pointer(parameter: Parameter, usage: Usage, use: Use, guess: Guess) -> Assumed:
+    name = parameter.name
+    if use.index or (_INDEX.search(name) and not use.dot and not re.search("scale|weight|grad|dy", name, re.I)):
+        element = "i64" if _WIDE_INDEX.search(name) else "i32"
+        return Assumed(f"*{element}:16", Origin("assumed", use.index or f"{use.pointer}; its name"))
+    if use.truth or re.search(r"mask", name, re.IGNORECASE):
+        return Assumed("*i1:16", Origin("assumed", f"{use.pointer}, as a condition"))
+    element = _float(usage, use, guess)
+    why = f"{use.pointer}, operand of tl.dot" if use.dot else use.pointer
+    return Assumed(f"*{element}:16", Origin("assumed", why))
+
+
+def _float(usage: Usage, use: Use, guess: Guess) -> str:
+    half = (usage.has_dot and not usage.needs_float32) or use.dot
+    if guess.pointer == "other":
+        return "fp32" if half else "fp16"
+    return guess.pointer or ("fp16" if half else "fp32")
+
+
+def _scalar(parameter: Parameter, use: Use) -> Assumed:
+    name = parameter.name
+    if use.number or use.size:
+        return Assumed("i32:16", Origin("assumed", "computed with as a number"))
+    if _FLOAT_NAME.search(name) and not name.startswith("stride"):
+        return Assumed("fp32", Origin("assumed", "its name"))
+    return Assumed("i32:16", Origin("assumed", "neither loaded from nor stored to"))
+
+
+def _constant(parameter: Parameter, use: Use, guess: Guess) -> Assumed:
+    name = parameter.name
+    if parameter.default is not None:
+        made = spec.canonical(parameter.default, name, constexpr=True)
+        if isinstance(made, str):
+            return Assumed(made, Origin("default"))
+    text, why = _value(name, use, guess)
+    return Assumed(text, Origin("assumed", why))
+
+
+def _value(name: str, use: Use, guess: Guess) -> tuple[str, str]:
+    if use.dtype or _DTYPE.search(name):
+        return ("fp32" if "acc" in name.lower() else "fp16"), "used as a dtype"
+    if use.texts:
+        return repr(use.texts[0]), "compared with a text"
+    if use.none and guess.optional:
+        return "None", "compared with None"
+    if use.size:
+        return str(guess.block), "length of a block"
+    if (use.flag and not use.number) or (_FLAG.search(name) and not use.number):
+        return str(guess.flags), "used as a condition"
+    if use.static_loop:
+        return "4", "length of an unrolled loop"
+    if re.search(r"LAYOUT|^layout", name):
+        return "=gl.BlockedLayout([1],[32],[4],[0])", "its name"
+    if re.search(r"ACT|activation", name):
+        return "''", "its name"
+    if _BLOCK.search(name) and not re.search("GROUP", name):
+        return str(guess.block), "its name"
+    if re.search(r"eps|scale|alpha|beta|softcap|factor", name, re.IGNORECASE) and not use.number:
+        return "1.0", "its name"
+    if _FEW.search(name):
+        return "4", "its name"
+    if use.numbers and not use.number:
+        return str(use.numbers[0]), "compared with a number"
+    return str(guess.dim), "computed with as a number" if use.number else "a constant"

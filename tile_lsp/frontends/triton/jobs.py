@@ -1,0 +1,193 @@
+"""From a kernel in the text to its job specs: every source in its order, and assumptions for what is left."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from tile_lsp.analysis.comments import JobComment
+from tile_lsp.analysis.python import KernelSite, Workspace
+from tile_lsp.frontends.base import JobSpec, Origin, Problem
+from tile_lsp.frontends.cutile.names import Names
+from tile_lsp.model.job import Argument, Config, Scalar
+from tile_lsp.model.settings import Settings
+
+from . import spec
+from .assume import GUESSES, Assumed, Parameter, alternatives, assume
+from .configs import TunedConfig, Tuning, read_tuning
+from .launches import Launch, read_launch
+from .signature import Expected, Given, read_comment, read_settings
+from .usage import Usage, read_usage
+
+
+def job_specs(
+    kernel: KernelSite, workspace: Workspace, comments: Sequence[JobComment], settings: Settings
+) -> tuple[tuple[JobSpec, ...], tuple[Problem, ...]]:
+    """A spec for each comment and each of the autotuner's configs, at least one; problems of comments and settings."""
+    names = Names.of(workspace)
+    path = kernel.path
+    usage = Usage({})
+    if isinstance(kernel.node, ast.FunctionDef):
+        usage = read_usage(kernel.node, path, names)
+    constants = frozenset(p.name for p in kernel.parameters if _is_constexpr(p.annotation))
+    expected = [Expected(p.name, p.name in constants) for p in kernel.parameters]
+    from_settings, problems = read_settings(settings.for_kernel(kernel.qualname, path), expected, kernel.name_span)
+    tuning = read_tuning(kernel, names)
+    launch = read_launch(kernel, constants, names)
+    captured = frozenset(_captured(kernel, names))
+    found = list(problems)
+    given: list[tuple[JobComment | None, Given]] = []
+    for comment in comments:
+        one, wrong = read_comment(comment, expected, captured)
+        found.extend(wrong)
+        given.append((comment, one))
+    specs: list[JobSpec] = []
+    seen: set[object] = set()
+    for comment, one in given or [(None, Given())]:
+        for index, config in enumerate(_configs_for(tuning, one)):
+            source = _Sources(kernel, (one, from_settings), tuning, config, index, launch, names, constants)
+            made = _spec(source, comment, usage)
+            key = (made.arguments, made.configs)
+            if key not in seen:
+                seen.add(key)
+                specs.append(made)
+    return tuple(specs), tuple(sorted(found, key=lambda problem: problem.span))
+
+
+def _configs_for(tuning: Tuning, given: Given) -> tuple[TunedConfig | None, ...]:
+    """All configs; the first one where a comment says itself what a config would."""
+    if not tuning.configs:
+        return (None,)
+    named = {name for config in tuning.configs for name in (*config.arguments, "num_warps", "num_stages")}
+    if named & {*given.arguments, *given.hints}:
+        return tuning.configs[:1]
+    return tuning.configs
+
+
+class _Sources:
+    """What there is to take arguments from, strongest first."""
+
+    def __init__(
+        self,
+        kernel: KernelSite,
+        given: tuple[Given, Given],
+        tuning: Tuning,
+        config: TunedConfig | None,
+        index: int,
+        launch: Launch | None,
+        names: Names,
+        constants: frozenset[str],
+    ) -> None:
+        self.kernel = kernel
+        self.given = given
+        self.tuning = tuning
+        self.config = config
+        self.index = index
+        self.launch = launch
+        self.names = names
+        self.constants = constants
+
+    def parameter(self, name: str, default: ast.expr | None, annotation: ast.expr | None) -> Parameter:
+        constexpr = name in self.constants
+        comment, settings = self.given
+        plain = Parameter(
+            name,
+            constexpr,
+            default=self._default(default),
+            annotated=None if constexpr else _annotated(annotation),
+        )
+        if name in comment.arguments:
+            kind = "command line" if name in comment.command_line else "comment"
+            return _with(plain, comment.arguments[name], Origin(kind))
+        if name in settings.arguments:
+            return _with(plain, settings.arguments[name], Origin("settings"))
+        if self.config is not None and name in self.config.arguments:
+            which = f"config {self.index + 1} of {len(self.tuning.configs)}"
+            pruned = ", before pruning" if self.tuning.pruned else ""
+            return _with(plain, self.config.arguments[name], Origin("autotune", which + pruned))
+        if name in self.tuning.heuristics:
+            return _with(plain, spec.AUTO, Origin("heuristics", "computed from the other arguments"))
+        if self.launch is not None and name in self.launch.arguments:
+            return _with(plain, self.launch.arguments[name], Origin("launch", self.launch.where))
+        unread = self.tuning.unread if self.config is None else None
+        if unread is not None and constexpr and plain.default is None and self._looks_tuned(name):
+            return _with(plain, spec.AUTO, Origin("autotune", f"the first config; {unread}"))
+        return plain
+
+    def _looks_tuned(self, name: str) -> bool:
+        """No launch gives it, so a config does."""
+        return self.launch is not None or name.isupper()
+
+    def _default(self, node: ast.expr | None) -> str | None:
+        if node is None:
+            return None
+        if isinstance(node, ast.Constant):
+            return spec.literal(node.value)
+        known = self.names.constant(node, self.kernel.path)
+        if known is not None:
+            return spec.literal(known.value)
+        return f"={ast.unparse(node).replace(', ', ',')}"
+
+    def configs(self) -> tuple[Config, ...]:
+        """A config for each target."""
+        comment, settings = self.given
+        hints: dict[str, Scalar] = {}
+        for source in (
+            settings.hints,
+            self.launch.hints if self.launch is not None else {},
+            self.config.hints if self.config is not None else {},
+            comment.hints,
+        ):
+            hints.update(source)
+        # Sorted, so that the order in which options are written makes no other job.
+        ordered = tuple(sorted(hints.items()))
+        chosen = comment.targets or settings.targets
+        return tuple(Config(target, ordered) for target in chosen) or (Config(None, ordered),)
+
+
+def _with(parameter: Parameter, text: str, origin: Origin) -> Parameter:
+    return Parameter(parameter.name, parameter.constexpr, text, origin, parameter.default, parameter.annotated)
+
+
+def _spec(source: _Sources, comment: JobComment | None, usage: Usage) -> JobSpec:
+    parameters = [source.parameter(p.name, p.default, p.annotation) for p in source.kernel.parameters]
+    first = assume(parameters, usage, GUESSES[0])
+    return JobSpec(
+        _arguments(parameters, first),
+        tuple(assumed.origin for assumed in first),
+        source.configs(),
+        comment,
+        tuple(_arguments(parameters, other) for other in alternatives(parameters, usage)),
+    )
+
+
+def _arguments(parameters: Sequence[Parameter], assumed: Sequence[Assumed]) -> tuple[Argument, ...]:
+    return tuple(Argument(p.name, one.spec) for p, one in zip(parameters, assumed, strict=True))
+
+
+def _is_constexpr(annotation: ast.expr | None) -> bool:
+    """As triton itself looks for it: the word in the annotation's text."""
+    return annotation is not None and "constexpr" in ast.unparse(annotation)
+
+
+def _annotated(annotation: ast.expr | None) -> str | None:
+    """The spec of an annotation that is a type: `"*fp32"`, `tl.int32`, `int`."""
+    if annotation is None:
+        return None
+    text = annotation.value if isinstance(annotation, ast.Constant) else ast.unparse(annotation)
+    if not isinstance(text, str):
+        return None
+    # `bool` and `float` are what a launch makes of them anyway.
+    made = spec.canonical(text.removeprefix("tl.").removeprefix("gl."), "", constexpr=False)
+    return made if isinstance(made, str) and made[0] not in "=('\"" and not made[0].isdigit() else None
+
+
+def _captured(kernel: KernelSite, names: Names) -> list[str]:
+    """Parameters of the functions that a kernel is defined in."""
+    tree = names.tree(kernel.path)
+    wanted = {name for kind, name in kernel.scope if kind == "function"}
+    found: list[str] = []
+    for node in ast.walk(tree) if tree is not None and wanted else ():
+        if isinstance(node, ast.FunctionDef) and node.name in wanted:
+            found += [argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)]
+    return found

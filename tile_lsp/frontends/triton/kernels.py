@@ -1,0 +1,71 @@
+"""Which functions made by `triton.jit` are kernels: the same decorator makes the helpers that kernels call."""
+
+from __future__ import annotations
+
+import ast
+
+from tile_lsp.analysis.python import KernelSite, Workspace
+from tile_lsp.frontends.cutile.names import Names, chain
+
+DECORATORS = frozenset(
+    {
+        "triton.jit",
+        "triton.runtime.jit",
+        "triton.runtime.jit.jit",
+        "triton.experimental.gluon.jit",
+        "triton.experimental.gluon._runtime.jit",
+    }
+)
+_TUNERS = ("autotune", "heuristics")
+
+
+def is_kernel(site: KernelSite, workspace: Workspace) -> bool:
+    """False for a function that gives a value back, or that other functions of the file call and nobody launches.
+
+    A launch, an autotuner, a heuristic or a job comment above it says that it is one.
+    """
+    node = site.node
+    if node is None:
+        return True
+    if any("tile-lsp" in line.text for line in site.comment_lines):
+        return True
+    names = Names.of(workspace)
+    if any(_last(decorator) in _TUNERS or "tune" in _last(decorator) for decorator in node.decorator_list):
+        return True
+    if _returns_value(node):
+        return False
+    called, launched = names.cached(("triton calls", site.path), lambda: _calls(names.tree(site.path)))
+    return node.name not in called or node.name in launched
+
+
+def _last(decorator: ast.expr) -> str:
+    names = chain(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    return names[-1] if names else ""
+
+
+def _returns_value(node: ast.AST) -> bool:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Return) and child.value is not None:
+            return not (isinstance(child.value, ast.Constant) and child.value.value is None)
+        if not isinstance(child, (ast.FunctionDef, ast.Lambda, ast.ClassDef)) and _returns_value(child):
+            return True
+    return False
+
+
+def _calls(tree: ast.Module | None) -> tuple[frozenset[str], frozenset[str]]:
+    """Names that are called, and names that are launched (`name[grid](…)`)."""
+    called: set[str] = set()
+    launched: set[str] = set()
+    if tree is None:
+        return frozenset(), frozenset()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Subscript) and isinstance(node.func.value, ast.Name):
+                launched.add(node.func.value.id)
+            elif isinstance(node.func, ast.Name):
+                called.add(node.func.id)
+            elif isinstance(node.func, ast.Attribute) and node.func.attr in ("warmup", "run"):
+                launched.update([node.func.value.id] if isinstance(node.func.value, ast.Name) else [])
+        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            launched.add(node.value.id)
+    return frozenset(called), frozenset(launched)

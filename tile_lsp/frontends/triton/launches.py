@@ -1,0 +1,211 @@
+"""Arguments from launches that can be read without running them: `kernel[grid](x, n, BLOCK=1024, num_warps=8)`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+import msgspec
+
+from tile_lsp.analysis.python import KernelSite
+from tile_lsp.frontends.cutile.names import Names
+from tile_lsp.model.job import Scalar
+
+from . import spec
+from .hints import HINTS, check_hint
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Launch(msgspec.Struct, frozen=True):
+    """What one launch tells."""
+
+    where: str
+    """`"add.py:31"`."""
+    arguments: dict[str, str]
+    """Parameter → spec of a constant."""
+    tensors: frozenset[str] = frozenset()
+    """Parameters that are given an array, as far as that shows."""
+    hints: dict[str, Scalar] = {}
+
+
+class _Site(msgspec.Struct, frozen=True):
+    call: ast.Call
+    around: tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]
+
+
+def read_launch(kernel: KernelSite, constants: frozenset[str], names: Names) -> Launch | None:
+    """The launch in the kernel's own file that tells most."""
+    if kernel.node is None:
+        return None
+    sites = names.cached(("triton launches", kernel.path), lambda: _sites(names.tree(kernel.path)))
+    best: Launch | None = None
+    for site in sites.get(kernel.node.name, ()):
+        made = _read(kernel, constants, site, names)
+        if best is None or len(made.arguments) > len(best.arguments):
+            best = made
+    return best
+
+
+def _sites(tree: ast.Module | None) -> dict[str, list[_Site]]:
+    """Launches by the kernel's name."""
+    found: dict[str, list[_Site]] = {}
+
+    def walk(node: ast.AST, around: tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]) -> None:
+        if isinstance(node, _FUNCTIONS):
+            around = (*around, node)
+        if isinstance(node, ast.Call) and (name := _launched(node)) is not None:
+            found.setdefault(name, []).append(_Site(node, around))
+        for child in ast.iter_child_nodes(node):
+            walk(child, around)
+
+    if tree is not None:
+        walk(tree, ())
+    return found
+
+
+def _launched(node: ast.Call) -> str | None:
+    function = node.func
+    if isinstance(function, ast.Subscript) or (
+        isinstance(function, ast.Attribute) and function.attr in ("run", "warmup")
+    ):
+        function = function.value
+    else:
+        return None
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else None
+
+
+def _read(kernel: KernelSite, constants: frozenset[str], site: _Site, names: Names) -> Launch:
+    where = f"{kernel.path.rsplit('/', 1)[-1]}:{site.call.lineno}"
+    arguments: dict[str, str] = {}
+    hints: dict[str, Scalar] = {}
+    positional = [p.name for p in kernel.parameters if p.kind in ("positional", "normal")]
+    given: list[tuple[str, ast.expr]] = []
+    for name, node in zip(positional, site.call.args, strict=False):
+        if isinstance(node, ast.Starred):
+            break
+        given.append((name, node))
+    given += [(keyword.arg, keyword.value) for keyword in site.call.keywords if keyword.arg]
+    known = {parameter.name for parameter in kernel.parameters}
+    for name, node in given:
+        value = _Values(site.around, kernel.path, names).spec(node)
+        if value is None:
+            continue
+        if name in known:
+            if name not in constants and value not in ("None",):
+                made = spec.canonical(value, name, constexpr=False)
+                # A number at one launch is any number: what a launch finds out of it is not what the next one does.
+                value = made if isinstance(made, str) else ""
+            if value:
+                arguments[name] = value
+        elif name in HINTS:
+            found = ast.literal_eval(value) if not value.startswith("=") else None
+            if isinstance(found, (int, bool, str)) and check_hint(name, found) is None:
+                hints[name] = found
+    return Launch(where, arguments, frozenset(), hints)
+
+
+class _Values:
+    """Values of expressions in the function that launches."""
+
+    def __init__(self, around: Sequence[ast.FunctionDef | ast.AsyncFunctionDef], path: str, names: Names) -> None:
+        self.around = around
+        self.path = path
+        self.names = names
+        self.depth = 0
+
+    def spec(self, node: ast.expr) -> str | None:
+        self.depth += 1
+        try:
+            return self._spec(node) if self.depth < 12 else None
+        finally:
+            self.depth -= 1
+
+    def _spec(self, node: ast.expr) -> str | None:
+        match node:
+            case ast.Constant():
+                return spec.literal(node.value)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+                return spec.literal(-value)
+            case ast.Name(id=name):
+                local = self._local(name)
+                if local is not None:
+                    return self.spec(local)
+                if self._is_local(name):
+                    return None
+            case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
+                inner = self.spec(left)
+                if inner is None and not self._is_tensor(left):
+                    return None
+                return str((inner == "None") == isinstance(node.ops[0], ast.Is))
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                chosen = self.spec(test)
+                if chosen in ("True", "False"):
+                    return self.spec(body if chosen == "True" else orelse)
+                return None
+            case ast.Attribute():
+                dotted = self.names.dotted(node, self.path)
+                if dotted is not None and dotted.startswith(("triton.language.", "torch.")):
+                    return spec.dtype(dotted.rpartition(".")[2])
+                return None
+            case ast.Call(func=function, args=arguments):
+                dotted = self.names.dotted(function, self.path) or ""
+                numbers = [self._number(argument) for argument in arguments]
+                if dotted.endswith("next_power_of_2") and numbers and numbers[0]:
+                    return str(1 << (numbers[0] - 1).bit_length())
+                if dotted in ("builtins.min", "builtins.max") and any(numbers):
+                    # Of what can't be read, the constant is the bound.
+                    return str((min if dotted.endswith("min") else max)(n for n in numbers if n))
+                if dotted.endswith("cdiv") and len(numbers) == 2 and all(numbers):
+                    return str(-(-numbers[0] // numbers[1]))  # type: ignore[operator]
+                return None
+        known = self.names.constant(node, self.path)
+        return spec.literal(known.value) if known is not None else None
+
+    def _number(self, node: ast.expr) -> int | None:
+        text = self.spec(node)
+        return int(text) if text is not None and text.isdecimal() else None
+
+    def _local(self, name: str) -> ast.expr | None:
+        """The only value that a local name is given, or a parameter's default."""
+        for function in reversed(self.around):
+            values = [
+                inner.value
+                for inner in ast.walk(function)
+                if isinstance(inner, ast.Assign)
+                and any(isinstance(target, ast.Name) and target.id == name for target in inner.targets)
+            ]
+            if len(values) == 1:
+                return values[0]
+            if values:
+                return None
+            arguments = function.args
+            positional = [*arguments.posonlyargs, *arguments.args]
+            defaults = dict(zip([a.arg for a in positional[::-1]], arguments.defaults[::-1], strict=False))
+            defaults |= {
+                a.arg: default
+                for a, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+                if default is not None
+            }
+            if name in defaults:
+                return defaults[name]
+        return None
+
+    def _is_local(self, name: str) -> bool:
+        for function in self.around:
+            parameters = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+            if any(argument.arg == name for argument in parameters):
+                return True
+            if any(
+                isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(function)
+            ):
+                return True
+        return False
+
+    def _is_tensor(self, node: ast.expr) -> bool:
+        """A parameter without a default that is there: an array, not None."""
+        return isinstance(node, ast.Name) and any(
+            argument.arg == node.id for function in self.around for argument in function.args.args
+        )

@@ -1,0 +1,177 @@
+"""Which steps lead to which stage of a Triton kernel, and what each step reads.
+
+| step                  | makes                              | reads                                            |
+|-----------------------|------------------------------------|--------------------------------------------------|
+| worker: infer         | types, `typed` (TTIR)              | version, arguments, the options that reach TTIR  |
+| worker: codegen       | `ttgir` `llvm` `ptx` or `amdgcn`   | the inference entry, target, options             |
+| ptxas of the wheel    | `cubin`                            | PTX, target, fusion of multiply and add          |
+| engine's disassembler | `disassembly`                      | cubin                                            |
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from tile_lsp.frontends.base import ToolRun
+from tile_lsp.model.closure import Closure
+from tile_lsp.model.job import Argument, Config, Scalar
+from tile_lsp.model.outcome import Fault, FaultKind
+from tile_lsp.model.stage import Stage
+
+from . import artifacts, targets
+from .hints import HINTS
+
+STAGES = (
+    Stage.TYPES,
+    Stage.TTIR,
+    Stage.TTGIR,
+    Stage.LLVM,
+    Stage.PTX,
+    Stage.CUBIN,
+    Stage.SASS,
+    Stage.AMDGCN,
+    Stage.RESOURCES,
+    Stage.REMARKS,
+)
+
+_BLOBS: dict[Stage, tuple[str, ...]] = {
+    Stage.TYPES: (),
+    Stage.TTIR: ("typed",),
+    Stage.TTGIR: ("ttgir",),
+    Stage.LLVM: ("llvm",),
+    Stage.PTX: ("ptx",),
+    Stage.CUBIN: ("cubin",),
+    Stage.SASS: ("cubin", "disassembly", "ptx"),
+    Stage.AMDGCN: ("amdgcn",),
+    Stage.RESOURCES: ("cubin",),
+    Stage.REMARKS: ("remarks",),
+}
+
+#: Code that asks what it is compiled for: its types may differ from target to target.
+_ASKS_TARGET = re.compile(
+    r"target_info|current_target|\bdriver\b|get_device|is_cuda|is_hip|is_nvidia|is_amd|is_hopper|is_blackwell"
+    r"|capability|torch\.cuda|torch\.version|torch\.xpu|get_available|multiprocessor|check_shared|\bdevice\b|__CUDA_ARCH__"
+)
+_SMALL_FLOATS = re.compile(r"fp8|float8|e4m3|e5m2|dot_scaled|mxfp")
+_DESCRIPTORS = re.compile(r"descriptor|tensordesc|block_ptr")
+#: Gluon's layouts are of a number of warps; kernels may ask for it too.
+_ASKS_WARPS = re.compile(r"gluon|num_warps\s*\(|num_threads\s*\(|num_ctas\s*\(")
+_WARPS = frozenset({"num_warps", "num_ctas", "maxnreg"})
+
+
+def blobs_for(stage: Stage) -> tuple[str, ...]:
+    """Names of the blobs that a stage's reader needs; none for what inference itself yields."""
+    return _BLOBS[stage]
+
+
+def inference_fields(
+    config: Config, closure: Closure | None = None, arguments: Sequence[Argument] = ()
+) -> Mapping[str, Scalar]:
+    """The options that reach TTIR, and as much of the target as this kernel can tell apart."""
+    asks = _asked_by(closure) if closure is not None else _Asks()
+    specs = "\n".join(argument.spec for argument in arguments)
+    warps = asks.warps or _ASKS_WARPS.search(specs) is not None
+    fields: dict[str, Scalar] = {
+        name: value
+        for name, value in config.hints
+        if (name in HINTS and HINTS[name].typed) or (warps and name in _WARPS)
+    }
+    target = config.target
+    if target is None or targets.check_target(target) is not None:
+        return fields
+    if targets.is_amd(target) or warps or asks.target:
+        fields["target"] = target
+    elif asks.small_floats or _SMALL_FLOATS.search(specs):
+        fields["target"] = targets.class_of(target)
+    elif (asks.descriptors or _DESCRIPTORS.search(specs)) and int(target.removeprefix("sm_")) >= 90:
+        fields["target"] = "sm_90"
+    return fields
+
+
+class _Asks(NamedTuple):
+    """What a closure's types may depend on beside its arguments."""
+
+    target: bool = False
+    warps: bool = False
+    small_floats: bool = False
+    descriptors: bool = False
+
+
+#: By version: a kernel's fields are asked for with each look at the cache.
+_known: OrderedDict[str, _Asks] = OrderedDict()
+
+
+def _asked_by(closure: Closure) -> _Asks:
+    found = _known.get(closure.version)
+    if found is None:
+        text = "\n".join(member.text for module in closure.modules for member in module.members)
+        patterns = (_ASKS_TARGET, _ASKS_WARPS, _SMALL_FLOATS, _DESCRIPTORS)
+        found = _known[closure.version] = _Asks(*(pattern.search(text) is not None for pattern in patterns))
+        if len(_known) > 1024:
+            _known.popitem(last=False)
+    return found
+
+
+def codegen_fields(config: Config) -> Mapping[str, Scalar]:
+    """Everything: each option and the target are read by some pass."""
+    fields: dict[str, Scalar] = dict(config.hints)
+    if config.target is not None:
+        fields["target"] = config.target
+    return fields
+
+
+def tool_for(blob: str, config: Config, generated: Mapping[str, Scalar]) -> ToolRun | Fault | None:
+    """The run that makes a blob; None where the worker makes it; a fault where there is no such thing.
+
+    `generated`: what the kernel takes (`shared`, `shared_limit`, `tensor_memory`, `threads`, `threads_limit`), and
+    `assembler` with `assembler_arguments` (JSON).
+    """
+    target = config.target or ""
+    if blob in ("ptx", "cubin") and targets.is_amd(target):
+        return _user(f"{target} is AMD's: its stage amdgcn is there in place of PTX and SASS", "stage")
+    if blob == "amdgcn" and not targets.is_amd(target):
+        return _user(f"{target} is NVIDIA's: it has PTX and SASS in place of amdgcn", "stage")
+    if blob != "cubin":
+        return None
+    if message := _too_much(target, generated):
+        return _user(message, "resources")
+    arguments = json.loads(str(generated.get("assembler_arguments") or "[]"))
+    return ToolRun(
+        str(generated.get("assembler") or "triton-ptxas"),
+        (*arguments, "{ptx}", "-o", "{cubin}"),
+        ("ptx",),
+        ("cubin",),
+        artifacts.locate,
+    )
+
+
+def _too_much(target: str, generated: Mapping[str, Scalar]) -> str | None:
+    """What a launch would refuse, in its numbers; triton itself compiles it without a word."""
+    shared, limit = _number(generated.get("shared")), _number(generated.get("shared_limit"))
+    if limit and shared > limit:
+        return (
+            f"{shared} bytes of shared memory, and a block of {target} has {limit}: "
+            "a launch would be refused. Smaller tiles or fewer num_stages take less"
+        )
+    threads, most = _number(generated.get("threads")), _number(generated.get("threads_limit"))
+    if most and threads > most:
+        return f"{threads} threads, and a block has {most}: a launch would be refused. Fewer num_warps take less"
+    tensor = _number(generated.get("tensor_memory"))
+    if tensor > _TENSOR_MEMORY:
+        return f"{tensor} columns of tensor memory, and {target} has {_TENSOR_MEMORY}: a launch would be refused"
+    return None
+
+
+_TENSOR_MEMORY = 512
+
+
+def _number(value: Scalar) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _user(message: str, code: str) -> Fault:
+    return Fault(FaultKind.USER, message, code=code)

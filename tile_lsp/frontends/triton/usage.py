@@ -1,0 +1,492 @@
+"""What a kernel's text shows of its parameters: which are pointers, to what, which are sizes, flags, dtypes, texts.
+
+Followed through assignments and through helpers that the kernel calls.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from tile_lsp.frontends.cutile.names import Names, chain
+
+_ACCESS = frozenset({"load", "store", "prefetch", "buffer_load", "buffer_store", "async_copy_global_to_shared"})
+_BASES = frozenset({"make_block_ptr", "make_tensor_descriptor", "_experimental_make_tensor_descriptor"})
+_DESCRIPTOR_CALLS = frozenset({"load", "store", "gather", "scatter", "atomic_add", "atomic_min", "atomic_max"})
+_THROUGH = frozenset(
+    {"to", "cast", "where", "minimum", "maximum", "min", "max", "cdiv", "multiple_of", "max_contiguous", "broadcast_to"}
+    | {"expand_dims", "reshape", "view", "trans", "sum", "abs"}
+)
+_LANGUAGES = ("triton.language.", "triton.experimental.gluon.language.")
+_DEPTH = 8
+
+
+class Use(msgspec.Struct):
+    """What is known of one parameter; each text says why, for people."""
+
+    pointer: str = ""
+    descriptor: int = 0
+    """Rank, where it is used as a tensor descriptor."""
+    index: str = ""
+    """The values that are loaded through it are used as numbers: sizes, offsets, labels."""
+    dot: bool = False
+    """The values that are loaded through it are operands of `tl.dot`."""
+    truth: bool = False
+    """The values that are loaded through it are conditions."""
+    size: bool = False
+    """Length of a range, or of a block's side."""
+    static_loop: bool = False
+    flag: bool = False
+    """Tested for truth."""
+    number: bool = False
+    """Computed with as an integer."""
+    none: bool = False
+    """Compared with None."""
+    dtype: bool = False
+    texts: tuple[str, ...] = ()
+    """Compared with these."""
+    numbers: tuple[int, ...] = ()
+    """Compared with these."""
+    called: bool = False
+    multiplied: bool = False
+
+
+class Usage(msgspec.Struct):
+    uses: dict[str, Use]
+    has_dot: bool = False
+    needs_float32: bool = False
+    """Values go into functions that take no half precision."""
+
+    def of(self, name: str) -> Use:
+        return self.uses.get(name) or Use()
+
+
+def read_usage(node: ast.FunctionDef, path: str, names: Names) -> Usage:
+    return _usage(node, path, names, 0)
+
+
+def _usage(node: ast.FunctionDef, path: str, names: Names, depth: int) -> Usage:
+    key = ("triton usage", path, str(node.lineno), node.name)
+    if depth > _DEPTH:
+        return Usage({})
+    # A recursive helper meets itself half read, which is what is known of it.
+    made = names.cached(key, lambda: Usage({}))
+    if not made.uses:
+        reader = _Reader(node, path, names, depth, made)
+        reader.read()
+    return made
+
+
+class _Reader:
+    def __init__(self, node: ast.FunctionDef, path: str, names: Names, depth: int, into: Usage) -> None:
+        self.node = node
+        self.path = path
+        self.names = names
+        self.depth = depth
+        self.usage = into
+        arguments = node.args
+        self.parameters = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+        into.uses.update({name: Use() for name in self.parameters})
+        self.aliases: dict[str, set[str]] = {name: {name} for name in self.parameters}
+        """Local name → parameters that it may be, as a pointer or as a plain value."""
+        self.loaded: dict[str, set[str]] = {}
+        """Local name → parameters whose loaded values it is computed from."""
+        self.counting: set[str] = set()
+        """Local names that count: program ids, ranges."""
+
+    def read(self) -> None:
+        statements = list(ast.walk(self.node))
+        assignments = list(self._assignments(statements))
+        for _ in range(4):
+            before = (sum(map(len, self.aliases.values())), sum(map(len, self.loaded.values())), len(self.counting))
+            for name, value in assignments:
+                self._assign(name, value)
+            after = (sum(map(len, self.aliases.values())), sum(map(len, self.loaded.values())), len(self.counting))
+            if before == after:
+                break
+        for node in statements:
+            if isinstance(node, ast.Call):
+                self._call(node)
+            elif isinstance(node, (ast.If, ast.While, ast.IfExp)):
+                self._test(node.test)
+            elif isinstance(node, ast.BoolOp):
+                for value in node.values:
+                    self._test(value)
+            elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+                self._test(node.operand)
+            elif isinstance(node, ast.Compare):
+                self._compare(node)
+            elif isinstance(node, ast.BinOp):
+                self._binary(node)
+            elif isinstance(node, (ast.AugAssign,)) and isinstance(node.target, ast.Name):
+                self._offsets(node.value) if self._is_pointer(node.target) else None
+            elif isinstance(node, ast.For):
+                self._sizes(node.iter)
+        # Pointers are known only now: what is added to them are offsets.
+        for node in statements:
+            if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)) and self._is_pointer(node.left):
+                self._offsets(node.right)
+            elif isinstance(node, ast.Attribute) and node.attr in ("dtype", "element_ty", "type"):
+                self._element(node)
+
+    # -- what names stand for
+
+    def _assignments(self, nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
+        for node in nodes:
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    yield from _pairs(target, node.value)
+            elif (
+                isinstance(node, (ast.AnnAssign, ast.AugAssign)) and isinstance(node.target, ast.Name) and node.value
+            ) or isinstance(node, ast.NamedExpr):
+                yield node.target.id, node.value
+            elif isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+                self.counting.add(node.target.id)
+
+    def _assign(self, name: str, value: ast.expr) -> None:
+        leaves = self._leaves(value)
+        if leaves:
+            self.aliases.setdefault(name, set()).update(leaves)
+        loaded = self._loaded_in(value)
+        if loaded:
+            self.loaded.setdefault(name, set()).update(loaded)
+        if self._counts(value):
+            self.counting.add(name)
+
+    def _leaves(self, node: ast.expr) -> set[str]:
+        """Parameters that an expression of additions starts from."""
+        match node:
+            case ast.Name(id=name):
+                return self.aliases.get(name, set())
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+                return self._leaves(left) or self._leaves(right)
+            case ast.IfExp(body=body, orelse=orelse):
+                return self._leaves(body) | self._leaves(orelse)
+            case ast.Subscript(value=value):
+                return self._leaves(value)
+            case ast.Call(func=ast.Attribute(value=value, attr="to" | "cast")):
+                return self._leaves(value)
+            case ast.Call(args=[first, *_]) if self._word(node) in (
+                "multiple_of", "max_contiguous", "cast", "advance", "make_block_ptr", "make_tensor_descriptor",
+                "where", "broadcast_to",
+            ):  # fmt: skip
+                return self._leaves(first)
+            case ast.Call(keywords=[ast.keyword(arg="base", value=value), *_]):
+                return self._leaves(value)
+        return set()
+
+    def _loaded_in(self, node: ast.expr) -> set[str]:
+        """Parameters whose loaded values an expression is computed from."""
+        match node:
+            case ast.Name(id=name):
+                return self.loaded.get(name, set())
+            case ast.BinOp(left=left, right=right):
+                return self._loaded_in(left) | self._loaded_in(right)
+            case ast.UnaryOp(operand=operand):
+                return self._loaded_in(operand)
+            case ast.Subscript(value=value):
+                return self._loaded_in(value)
+            case ast.IfExp(body=body, orelse=orelse):
+                return self._loaded_in(body) | self._loaded_in(orelse)
+            case ast.Compare():
+                return set()
+            case ast.Call():
+                word = self._word(node)
+                if word == "load":
+                    return self._accessed(node)
+                found: set[str] = set()
+                if word in _THROUGH:
+                    if isinstance(node.func, ast.Attribute) and not self._is_language(node.func):
+                        found |= self._loaded_in(node.func.value)
+                    values = node.args[1:] if word == "where" else node.args[:2]
+                    for value in values:
+                        found |= self._loaded_in(value)
+                return found
+        return set()
+
+    def _counts(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Name(id=name):
+                return name in self.counting
+            case ast.BinOp(left=left, right=right):
+                return self._counts(left) or self._counts(right)
+            case ast.Subscript(value=value):
+                return self._counts(value)
+            case ast.Call():
+                word = self._word(node)
+                if word in ("program_id", "num_programs", "arange", "cdiv"):
+                    return True
+                if isinstance(node.func, ast.Attribute) and word == "to":
+                    return self._counts(node.func.value)
+                return word in ("min", "max", "minimum", "maximum", "where") and any(map(self._counts, node.args))
+        return False
+
+    # -- what is done with them
+
+    def _call(self, node: ast.Call) -> None:
+        word = self._word(node)
+        language = self._is_language(node.func)
+        if language and (word in _ACCESS or word.startswith("atomic_") or word in _BASES):
+            for name in self._accessed(node):
+                self._use(name).pointer = f"used by tl.{word}"
+            if word in ("load", "store") and (mask := _keyword(node, "mask")) is not None:
+                self._conditions(mask)
+            if word in _BASES:
+                for keyword in node.keywords:
+                    if keyword.arg in ("shape", "strides", "offsets"):
+                        self._numbers(keyword.value)
+            return
+        if isinstance(node.func, ast.Attribute) and word in _DESCRIPTOR_CALLS and not language:
+            value = node.func.value
+            rank = len(node.args[0].elts) if node.args and isinstance(node.args[0], (ast.List, ast.Tuple)) else 0
+            if isinstance(value, ast.Name) and rank:
+                for name in self.aliases.get(value.id, ()):
+                    self._use(name).descriptor = rank
+            return
+        if language:
+            self._language_call(word, node)
+            return
+        if isinstance(node.func, ast.Name) and node.func.id in ("range", "static_range"):
+            self._sizes(node)
+            return
+        if isinstance(node.func, ast.Name):
+            for name in self.aliases.get(node.func.id, ()):
+                self._use(name).called = True
+        if isinstance(node.func, ast.Attribute) and word == "to" and node.args:
+            self._dtype(node.args[0])
+        self._helper(node)
+
+    def _language_call(self, word: str, node: ast.Call) -> None:
+        if word in ("dot", "dot_scaled"):
+            self.usage.has_dot = True
+            for operand in node.args[:2]:
+                for name in self._loaded_in(operand):
+                    self._use(name).dot = True
+        elif word in ("arange", "zeros", "full", "zeros_like"):
+            shape = node.args[1:2] if word == "arange" else node.args[:1]
+            for value in shape:
+                self._block_sizes(value)
+            if (end := _keyword(node, "end")) is not None:
+                self._block_sizes(end)
+            if word in ("zeros", "full"):
+                for value in node.args[1 if word == "zeros" else 2 :]:
+                    self._dtype(value)
+        elif word in ("range", "static_range"):
+            self._sizes(node)
+            if word == "static_range":
+                for value in node.args:
+                    for name in self._names(value):
+                        self._use(name).static_loop = True
+        elif word in ("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sigmoid", "erf", "sin", "cos", "sqrt_rn", "tanh"):
+            if any(self._loaded_in(value) for value in node.args[:1]):
+                self.usage.needs_float32 = True
+        elif word in ("where",) and node.args:
+            self._conditions(node.args[0])
+        elif word == "cast" and len(node.args) > 1:
+            self._dtype(node.args[1])
+        elif word in ("cdiv",):
+            for value in node.args:
+                self._numbers(value)
+        for keyword in node.keywords:
+            if keyword.arg in ("dtype", "out_dtype"):
+                self._dtype(keyword.value)
+
+    def _helper(self, node: ast.Call) -> None:
+        """What a helper does with its parameters, it does with ours."""
+        found = self.names.function(node.func, self.path)
+        if found is None or not isinstance(found[0], ast.FunctionDef) or found[0] is self.node:
+            return
+        function, home = found
+        inner = _usage(function, home, self.names, self.depth + 1)
+        self.usage.has_dot = self.usage.has_dot or inner.has_dot
+        self.usage.needs_float32 = self.usage.needs_float32 or inner.needs_float32
+        parameters = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+        given = list(zip(parameters, node.args, strict=False))
+        given += [(keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg]
+        for parameter, value in given:
+            use = inner.uses.get(parameter)
+            if use is None:
+                continue
+            for name in self._leaves(value):
+                own = self._use(name)
+                own.pointer = own.pointer or use.pointer
+                own.index = own.index or use.index
+                own.dot = own.dot or use.dot
+                own.descriptor = own.descriptor or use.descriptor
+            if isinstance(value, ast.Name):
+                for name in self.aliases.get(value.id, ()):
+                    own = self._use(name)
+                    own.size = own.size or use.size
+                    own.flag = own.flag or use.flag
+                    own.none = own.none or use.none
+                    own.dtype = own.dtype or use.dtype
+                    own.static_loop = own.static_loop or use.static_loop
+                    own.called = own.called or use.called
+                    own.texts = tuple(dict.fromkeys((*own.texts, *use.texts)))
+                    own.numbers = tuple(dict.fromkeys((*own.numbers, *use.numbers)))
+            if use.dot:
+                for name in self._loaded_in(value):
+                    self._use(name).dot = True
+            if use.number or use.size:
+                for name in self._loaded_in(value):
+                    self._use(name).index = "what is loaded is computed with as a number"
+
+    def _accessed(self, node: ast.Call) -> set[str]:
+        first = node.args[0] if node.args else _keyword(node, "pointer") or _keyword(node, "base")
+        if first is None:
+            return set()
+        if not self._is_language(node.func) and isinstance(node.func, ast.Attribute):
+            return self._leaves(node.func.value)
+        return self._leaves(first)
+
+    def _offsets(self, node: ast.expr) -> None:
+        """What is added to a pointer."""
+        for name in self._loaded_in(node):
+            self._use(name).index = "what is loaded is an offset of another pointer"
+        for name in self._names(node):
+            self._use(name).number = True
+
+    def _numbers(self, node: ast.expr) -> None:
+        for name in self._loaded_in(node):
+            self._use(name).index = "what is loaded is computed with as a number"
+        for name in self._names(node):
+            self._use(name).number = True
+
+    def _sizes(self, node: ast.expr) -> None:
+        if not isinstance(node, ast.Call) or self._word(node) not in ("range", "static_range"):
+            return
+        for value in node.args:
+            for name in self._loaded_in(value):
+                self._use(name).index = "what is loaded is the length of a loop"
+            for name in self._names(value):
+                self._use(name).number = True
+        for value in node.args:
+            if isinstance(value, ast.Name) and value.id in self.loaded:
+                for name in self.loaded[value.id]:
+                    self._use(name).index = "what is loaded is the length of a loop"
+
+    def _block_sizes(self, node: ast.expr) -> None:
+        for value in node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node]:
+            for name in self._names(value):
+                self._use(name).size = True
+
+    def _conditions(self, node: ast.expr) -> None:
+        for name in self._loaded_in(node):
+            self._use(name).truth = True
+
+    def _dtype(self, node: ast.expr) -> None:
+        if isinstance(node, ast.Name):
+            for name in self.aliases.get(node.id, ()):
+                self._use(name).dtype = True
+
+    def _element(self, node: ast.Attribute) -> None:
+        value = node.value
+        while isinstance(value, ast.Attribute):
+            value = value.value
+        if node.attr == "element_ty" and isinstance(value, ast.Name):
+            for name in self.aliases.get(value.id, ()):
+                if not self._use(name).descriptor:
+                    self._use(name).pointer = self._use(name).pointer or "its element type is asked for"
+
+    def _test(self, node: ast.expr) -> None:
+        if isinstance(node, ast.Name):
+            for name in self.aliases.get(node.id, ()):
+                self._use(name).flag = True
+            self._conditions(node)
+
+    def _compare(self, node: ast.Compare) -> None:
+        sides = [node.left, *node.comparators]
+        for side in sides:
+            if not isinstance(side, ast.Name):
+                continue
+            for name in self.aliases.get(side.id, ()):
+                use = self._use(name)
+                for other in sides:
+                    value = other.value if isinstance(other, ast.Constant) else other
+                    if value is None:
+                        use.none = True
+                    elif isinstance(value, str):
+                        use.texts = tuple(dict.fromkeys((*use.texts, value)))
+                    elif isinstance(value, int) and not isinstance(value, bool):
+                        use.numbers = tuple(dict.fromkeys((*use.numbers, value)))
+                    elif isinstance(other, (ast.List, ast.Tuple)):
+                        texts = [
+                            e.value for e in other.elts if isinstance(e, ast.Constant) and isinstance(e.value, str)
+                        ]
+                        use.texts = tuple(dict.fromkeys((*use.texts, *texts)))
+        if any(self._counts(side) for side in sides):
+            for side in sides:
+                self._numbers(side)
+                for name in self._loaded_in(side):
+                    self._use(name).index = "what is loaded is compared with a position"
+
+    def _binary(self, node: ast.BinOp) -> None:
+        if isinstance(node.op, (ast.Mod, ast.FloorDiv, ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor)):
+            if isinstance(node.op, (ast.BitAnd, ast.BitOr)) and not self._plain(node):
+                return
+            for side in (node.left, node.right):
+                if not isinstance(side, ast.Compare):
+                    self._numbers(side)
+        elif isinstance(node.op, ast.Mult) and (self._counts(node.left) or self._counts(node.right)):
+            self._numbers(node.left)
+            self._numbers(node.right)
+
+    def _plain(self, node: ast.BinOp) -> bool:
+        """False for masks: `(a < b) & (c < d)`."""
+        return not any(isinstance(inner, ast.Compare) for inner in ast.walk(node)) and any(
+            isinstance(side, ast.Constant) for side in (node.left, node.right)
+        )
+
+    # -- words
+
+    def _is_pointer(self, node: ast.expr) -> bool:
+        return any(self._use(name).pointer for name in self._leaves(node))
+
+    def _names(self, node: ast.expr) -> set[str]:
+        """Parameters that an expression of plain arithmetic names."""
+        match node:
+            case ast.Name(id=name):
+                return self.aliases.get(name, set())
+            case ast.BinOp(left=left, right=right):
+                return self._names(left) | self._names(right)
+            case ast.Call(args=arguments) if self._word(node) in ("cdiv", "min", "max", "minimum", "maximum"):
+                return set().union(*map(self._names, arguments)) if arguments else set()
+            case ast.Call(func=ast.Attribute(value=value, attr="to")):
+                return self._names(value)
+        return set()
+
+    def _use(self, name: str) -> Use:
+        return self.usage.uses.setdefault(name, Use())
+
+    def _word(self, node: ast.Call) -> str:
+        names = chain(node.func)
+        if names is not None:
+            return names[-1]
+        return node.func.attr if isinstance(node.func, ast.Attribute) else ""
+
+    def _is_language(self, node: ast.expr) -> bool:
+        names = chain(node)
+        if names is None or len(names) < 2:
+            return False
+        if names[0] in ("tl", "gl", "ttgl", "tle"):
+            return True
+        dotted = self.names.dotted(node, self.path)
+        return dotted is not None and dotted.startswith(_LANGUAGES)
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    if isinstance(target, ast.Name):
+        yield target.id, value
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
+            for inner, item in zip(target.elts, value.elts, strict=True):
+                yield from _pairs(inner, item)
+        else:
+            for inner in target.elts:
+                yield from _pairs(inner, value)
+
+
+def _keyword(node: ast.Call, name: str) -> ast.expr | None:
+    return next((keyword.value for keyword in node.keywords if keyword.arg == name), None)

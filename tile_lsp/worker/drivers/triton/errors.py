@@ -1,0 +1,155 @@
+"""What triton raises and prints, made into faults."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import tempfile
+from collections.abc import Collection
+from typing import Any
+
+from ... import faults
+from .recording import Recorder
+
+_REPR = re.compile(r"(\w+(?:Error|Exception|Warning|Interrupt|StopIteration))\((.*)\)\Z", re.DOTALL)
+_MLIR = re.compile(r"^(?P<loc>\S.*?): (?P<kind>error|warning|remark): (?P<message>.*)$", re.MULTILINE)
+_FRAME = re.compile(r'"((?:[^"\\]|\\.)+)":(\d+):(\d+)')
+_PLACE = re.compile(r"^at \d+:\d+:\n", re.MULTILINE)
+_MOST = 40
+
+#: What newer releases took away, and what to write in its place.
+GONE = {
+    "make_block_ptr": "make_block_ptr is gone from triton 3.9: use tl.make_tensor_descriptor, or pointer arithmetic",
+    "advance": "tl.advance is gone from triton 3.9 with block pointers: pass the offset to the descriptor's load",
+    "trans_b": "tl.dot has no trans_b: give it tl.trans(b)",
+    "trans_a": "tl.dot has no trans_a: give it tl.trans(a)",
+    "allow_tf32": 'allow_tf32 is deprecated: input_precision="tf32" or "ieee"',
+    "libdevice": "tl.libdevice is gone: from triton.language.extra import libdevice",
+    "reduce_or": "tl.reduce_or is new in triton 3.6",
+    "constexpr_function": "triton.constexpr_function is new in triton 3.4",
+}
+
+
+class Captured:
+    """What C++ code writes to standard error while the context lasts; it goes on to where it would have gone."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def __enter__(self) -> Captured:
+        self._file = tempfile.TemporaryFile()
+        self._saved = os.dup(2)
+        os.dup2(self._file.fileno(), 2)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        os.dup2(self._saved, 2)
+        os.close(self._saved)
+        size = os.fstat(self._file.fileno()).st_size
+        self._file.seek(0)
+        # A flood is read at both ends: errors come first, the crash's last words come last.
+        data = self._file.read(1 << 20)
+        if size > 1 << 20:
+            self._file.seek(size - (1 << 16))
+            data += b"\n...\n" + self._file.read(1 << 16)
+        self._file.close()
+        self.text = data.decode("utf-8", "replace")
+        if self.text:
+            os.write(2, self.text[-8192:].encode("utf-8", "replace"))
+
+
+def of_inference(error: BaseException, printed: str, recorder: Recorder, version: str) -> faults.Fault:
+    """The innermost error that an inference ended in, at its exact range, with the calls that led there."""
+    if isinstance(error, faults.Refused):
+        return error.fault
+    if isinstance(error, MemoryError):
+        return faults.out_of_memory()
+    inner: BaseException = error
+    while inner.__cause__ is not None and hasattr(inner.__cause__, "tile_place"):
+        inner = inner.__cause__
+    chain: list[faults.Place] = []
+    if hasattr(inner, "tile_place"):
+        chain = recorder.chain(*inner.tile_place)
+    message, code = _said(inner)
+    if not hasattr(inner, "tile_place"):
+        from_mlir = of_mlir(printed, recorder.members)
+        if from_mlir is not None:
+            return from_mlir
+        if isinstance(inner, RecursionError):
+            return faults.fault(faults.USER, "The kernel nests deeper than triton can follow", code="RecursionError")
+        chain = faults.chain_of(inner.__traceback__, recorder.members)
+    if isinstance(inner, AssertionError) and not message:
+        message = f"triton {version} refuses this (an assertion without a message)"
+    return faults.fault(faults.USER, message or code, chain, help=_advice(message), code=code)
+
+
+def of_stage(error: BaseException, printed: str, stage: str, members: Collection[str], version: str) -> faults.Fault:
+    """What ended a stage after TTIR: MLIR says why, and where, on standard error."""
+    if isinstance(error, MemoryError):
+        return faults.out_of_memory()
+    from_mlir = of_mlir(printed, members)
+    if from_mlir is not None:
+        return from_mlir
+    message, code = _said(error)
+    return faults.fault(faults.USER, f"triton {version} failed at {stage}: {message or code}", code=code)
+
+
+def of_mlir(printed: str, members: Collection[str]) -> faults.Fault | None:
+    """`loc("main/kernel":12:5): error: …`, the first that says something."""
+    for match in _MLIR.finditer(printed):
+        if match["kind"] != "error":
+            continue
+        chain = [place for place in _places(match["loc"]) if place[0] in members]
+        return faults.fault(faults.USER, match["message"].strip(), chain, code="MLIR")
+    return None
+
+
+def remarks(printed: str, members: Collection[str]) -> list[dict[str, Any]]:
+    """Warnings and remarks of passes, each once, as the server's `Remark`s."""
+    found: dict[str, dict[str, Any]] = {}
+    for match in _MLIR.finditer(printed):
+        if match["kind"] == "error" or len(found) >= _MOST:
+            continue
+        remark = {
+            "message": match["message"].strip(),
+            "severity": "warning" if match["kind"] == "warning" else "information",
+            "chain": [place for place in _places(match["loc"]) if place[0] in members],
+            "code": "MLIR",
+        }
+        found.setdefault(repr(remark), remark)
+    return list(found.values())
+
+
+def _places(text: str) -> list[faults.Place]:
+    """Columns counted from 1, as the recording code generator gives them on every version."""
+    found = [[m[1], int(m[2]), int(m[3]) - 1, -1, -1] for m in _FRAME.finditer(text)]
+    if found:
+        return found
+    plain = re.fullmatch(r"(.+):(\d+):(\d+)", text)
+    return [[plain[1], int(plain[2]), int(plain[3]) - 1, -1, -1]] if plain else []
+
+
+def _said(error: BaseException) -> tuple[str, str]:
+    """Message and code, without the excerpt of the source, which the place says better."""
+    code = type(error).__name__
+    message = getattr(error, "error_message", None)
+    if message is None:
+        message = str(error) if not hasattr(error, "node") else ""
+    original = error.__context__ if hasattr(error, "error_message") else None
+    match = _REPR.match(message)
+    if match is not None:
+        code = match[1]
+        if original is not None and type(original).__name__ == code:
+            message = str(original.args[0]) if isinstance(original, KeyError) and original.args else str(original)
+        else:
+            try:
+                parsed = ast.literal_eval(f"({match[2].rstrip(',')},)")
+                message = " ".join(map(str, parsed))
+            except (SyntaxError, ValueError):
+                message = match[2]
+    return _PLACE.sub("", message).strip(), code
+
+
+def _advice(message: str) -> str | None:
+    return next((advice for word, advice in GONE.items() if re.search(rf"['\"` ]{word}\b", f" {message}")), None)

@@ -1,0 +1,290 @@
+"""The type of every expression and name, seen as triton's code generator goes through the kernel's syntax tree.
+
+The generator visits each expression once for each function that it generates; a subclass in its place sees the node,
+and afterwards the value that it stands for. What is noted there is little: texts are made at the end.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+from typing import Any
+
+from . import typetext
+
+Place = list[Any]
+Chain = list[Place]
+
+_active: Recorder | None = None
+
+
+def install(code_generator: Any, release: tuple[int, int]) -> None:
+    """Once a process: put the subclass in place."""
+    if not getattr(code_generator.CodeGenerator, "records_types", False):
+        code_generator.CodeGenerator = _subclass(code_generator, release)
+
+
+class Recorder:
+    """Notes of one inference, and the functions that it entered. Use as a context."""
+
+    def __init__(self, members: Collection[str]) -> None:
+        self.members = members
+        self.notes: list[tuple[Any, ast.AST, str, str | None, Any]] = []
+        self.generators: list[Any] = []
+        """One for each function that was generated, the kernel's first."""
+        self.stack: list[Any] = []
+
+    def __enter__(self) -> Recorder:
+        global _active
+        _active = self
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        global _active
+        _active = None
+
+    @property
+    def reached(self) -> set[str]:
+        return {generator.file_name for generator in self.generators if generator.file_name in self.members}
+
+    def place(self, generator: Any, node: Any) -> Place | None:
+        """The exact range of a node, or None outside of the closure."""
+        if generator.file_name not in self.members or not hasattr(node, "lineno"):
+            return None
+        line, column = generator.begin_line, generator.indent
+        end_line = node.end_lineno if node.end_lineno is not None else node.lineno
+        end_column = node.end_col_offset if node.end_col_offset is not None else node.col_offset
+        return [
+            generator.file_name,
+            line + node.lineno,
+            column + node.col_offset,
+            line + end_line,
+            column + end_column,
+        ]
+
+    def chain(self, generator: Any, node: Any) -> Chain:
+        """Innermost first, then the call sites. Places outside the closure are left out."""
+        own = self.place(generator, node)
+        around = self.callers(generator)
+        return [own, *around] if own is not None else around
+
+    def callers(self, generator: Any) -> Chain:
+        if generator.call_site is None:
+            return []
+        if generator.callers is None:
+            generator.callers = self.chain(*generator.call_site)
+        return generator.callers
+
+    def records(self, facts: dict[str, tuple[tuple[str, str], ...]]) -> list[dict[str, Any]]:
+        """As the server's `TypeRecord`s, each once, in the order in which they were met. `facts`: of the kernel's
+        parameters, by name.
+        """
+        seen: set[Any] = set()
+        records = []
+        kernel = self.generators[0] if self.generators else None
+        for generator, node, kind, name, value in self.notes:
+            told = typetext.of(value)
+            if told is None:
+                continue
+            ty, constant = told
+            key = (id(generator), node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, kind, name, told)
+            if key in seen:
+                continue
+            seen.add(key)
+            record: dict[str, Any] = {"chain": self.chain(generator, node), "kind": kind, "type": ty}
+            if name is not None:
+                record["name"] = name
+            if constant is not None:
+                record["constant"] = constant
+            if kind == "param" and generator is kernel and facts.get(name or ""):
+                record["facts"] = facts[name or ""]
+            records.append(record)
+        return records
+
+    def inactive(self) -> list[Place]:
+        """Statements of functions that were generated, which constants rule out: none of their generators came by."""
+        seen: dict[tuple[str, int], set[tuple[int, int]]] = {}
+        trees: dict[tuple[str, int], tuple[Any, ast.AST]] = {}
+        for generator in self.generators:
+            if generator.file_name in self.members and generator.tree is not None and generator.complete:
+                key = (generator.file_name, generator.begin_line)
+                seen.setdefault(key, set()).update(generator.visited)
+                trees.setdefault(key, (generator, generator.tree))
+        found: list[Place] = []
+        for key, (generator, tree) in trees.items():
+            for node in _unseen(tree, seen[key]):
+                place = self.place(generator, node)
+                if place is not None:
+                    found.append(place)
+        return found
+
+
+def _unseen(node: ast.AST, visited: set[tuple[int, int]]) -> list[ast.AST]:
+    """The outermost statements, and branches of conditional expressions, that were not visited; neighbours as one."""
+    found: list[ast.AST] = []
+    for field in ("body", "orelse"):
+        block = getattr(node, field, None)
+        if isinstance(block, list):
+            first = last = None
+            for statement in block:
+                if (statement.lineno, statement.col_offset) in visited or _says_nothing(statement):
+                    if first is not None:
+                        found.append(_joined(first, last))
+                        first = None
+                    found += _unseen(statement, visited)
+                else:
+                    first, last = first or statement, statement
+            if first is not None:
+                found.append(_joined(first, last))
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            for inner in ast.walk(child):
+                if isinstance(inner, ast.IfExp) and (inner.lineno, inner.col_offset) in visited:
+                    found += [
+                        branch
+                        for branch in (inner.body, inner.orelse)
+                        if (branch.lineno, branch.col_offset) not in visited
+                    ]
+    return found
+
+
+def _says_nothing(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+
+
+def _joined(first: Any, last: Any) -> ast.AST:
+    node = ast.Pass()
+    node.lineno, node.col_offset = first.lineno, first.col_offset
+    node.end_lineno, node.end_col_offset = last.end_lineno, last.end_col_offset
+    return node
+
+
+def _subclass(code_generator: Any, release: tuple[int, int]) -> type:
+    base = code_generator.CodeGenerator
+    error_type = code_generator.CompilationError
+    # Before 3.8 an operation got the place of the operand that was visited last, columns counted from 0, and those of
+    # an indented function from its indentation.
+    exact = release >= (3, 8)
+
+    class Recording(base):  # type: ignore[misc, valid-type]
+        records_types = True
+
+        def __init__(self, *arguments: Any, **keywords: Any) -> None:
+            super().__init__(*arguments, **keywords)
+            recorder = _active
+            self.callers: Chain | None = None
+            self.call_site: tuple[Any, Any] | None = None
+            self.tree: ast.AST | None = None
+            self.complete = False
+            self.visited: set[tuple[int, int]] = set()
+            self.target: ast.Name | None = None
+            self.indent = _indent(self.jit_fn)
+            self.noted = recorder is not None and self.file_name in recorder.members
+            if recorder is not None:
+                if recorder.stack:
+                    caller = recorder.stack[-1]
+                    self.call_site = (caller, caller.cur_node)
+                recorder.generators.append(self)
+
+        def visit(self, node: Any) -> Any:
+            recorder = _active
+            if recorder is None or node is None:
+                return super().visit(node)
+            if isinstance(node, ast.FunctionDef) and self.tree is None:
+                self.tree = node
+                recorder.stack.append(self)
+                try:
+                    result = self._visit(node)
+                    self.complete = True
+                    return result
+                finally:
+                    recorder.stack.pop()
+            # Nodes that the generator made up have no place.
+            if not self.noted or not hasattr(node, "lineno"):
+                return self._visit(node)
+            if isinstance(node, (ast.stmt, ast.expr)):
+                self.visited.add((node.lineno, node.col_offset))
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    self.target = node
+            result = self._visit(node)
+            if isinstance(node, ast.expr) and result is not None and not isinstance(result, str):
+                kind, name = ("load", node.id) if isinstance(node, ast.Name) else ("expr", None)
+                recorder.notes.append((self, node, kind, name, result))
+            return result
+
+        def _visit(self, node: Any) -> Any:
+            try:
+                if exact:
+                    return super().visit(node)
+                return self._visit_with_place(node)
+            except Exception as error:
+                if not hasattr(error, "tile_place"):
+                    # The first generator that an error passes is the one that it is of.
+                    at = getattr(error, "node", None)
+                    at = at if hasattr(at, "lineno") else self.cur_node if hasattr(self.cur_node, "lineno") else node
+                    error.tile_place = (self, at)  # type: ignore[attr-defined]
+                raise
+
+        def _visit_with_place(self, node: Any) -> Any:
+            last_node, last_loc = self.cur_node, self.builder.get_loc()
+            self.cur_node = node
+            if hasattr(node, "lineno") and hasattr(node, "col_offset"):
+                here = self.builder.create_loc(
+                    self.file_name, self.begin_line + node.lineno, self.indent + node.col_offset + 1
+                )
+                if self.name_loc_as_prefix is not None:
+                    here = self.builder.create_name_loc(self.name_loc_as_prefix, here)
+                self.builder.set_loc(here)
+            try:
+                result = ast.NodeVisitor.visit(self, node)
+            except error_type:
+                raise
+            except Exception as error:
+                raise error_type(self.jit_fn.src, self.cur_node, repr(error)) from None
+            if last_loc:
+                self.cur_node = last_node
+                self.builder.set_loc(last_loc)
+            return result
+
+        def set_value(self, name: str, value: Any) -> None:
+            super().set_value(name, value)
+            recorder = _active
+            if recorder is None or not self.noted:
+                return
+            node: Any = self.target
+            self.target = None
+            if node is None or node.id != name:
+                node = getattr(self.cur_node, "target", None)
+                if not (isinstance(node, ast.Name) and node.id == name):
+                    return
+            recorder.notes.append((self, node, "store", name, value))
+
+        def visit_FunctionDef(self, node: Any) -> Any:
+            parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            self.parameters = {argument.arg: argument for argument in parameters}
+            return super().visit_FunctionDef(node)
+
+        def visit_compound_statement(self, statements: Any) -> Any:
+            recorder = _active
+            parameters = getattr(self, "parameters", None)
+            if recorder is not None and self.noted and parameters is not None and isinstance(statements, list):
+                # The function's body: its parameters are bound now.
+                self.parameters = None
+                for name, argument in parameters.items():
+                    if name in self.lscope:
+                        node = ast.copy_location(ast.Name(name, ast.Store()), argument)
+                        node.end_lineno = node.lineno
+                        node.end_col_offset = node.col_offset + len(name.encode())
+                        recorder.notes.append((self, node, "param", name, self.lscope[name]))
+            return super().visit_compound_statement(statements)
+
+    return Recording
+
+
+def _indent(function: Any) -> int:
+    """Of a function's `def` in its file, in bytes."""
+    for line in getattr(function, "raw_src", ()):
+        stripped = line.lstrip()
+        if stripped.startswith(("def ", "@")):
+            return len(line) - len(stripped)
+    return 0
