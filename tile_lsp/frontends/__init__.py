@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from .base import FrontEnd
 from .cutile import CuTile
+from .numba import Numba
 from .triton import Triton
 
-FRONTENDS: tuple[FrontEnd, ...] = (CuTile(), Triton())
+FRONTENDS: tuple[FrontEnd, ...] = (CuTile(), Triton(), Numba())
 """In the order in which a file's kernels are looked for."""

@@ -9,7 +9,7 @@ import msgspec
 from tile_lsp.analysis.snapshot import JobView, KernelView, Snapshot
 from tile_lsp.ide.jobs import job_label
 from tile_lsp.model.location import Chain, SourceRange, Span
-from tile_lsp.model.outcome import Fault, FaultKind, Severity
+from tile_lsp.model.outcome import Fault, FaultKind, Remark, Severity
 from tile_lsp.model.stage import Stage
 
 _CONFIG = " for "
@@ -52,6 +52,8 @@ def _of_kernel(kernel: KernelView, *, remarks: bool) -> Iterator[tuple[SourceRan
     faults = dict.fromkeys((*kernel.faults, *(kernel.inference.faults if kernel.inference else ())))
     for fault in faults:
         yield *_fault(kernel, fault), kernel.name
+    for remark in kernel.inference.remarks if remarks and kernel.inference else ():
+        yield *_remark(kernel, remark), kernel.name
     for view in kernel.jobs:
         for fault in view.faults:
             if fault not in faults:
@@ -70,12 +72,12 @@ def _fault(kernel: KernelView, fault: Fault) -> tuple[SourceRange, Diagnostic]:
 def _remarks(kernel: KernelView, view: JobView) -> Iterator[tuple[SourceRange, Diagnostic, str]]:
     artifact = view.artifacts.get(Stage.REMARKS)
     for remark in artifact.remarks if artifact else ():
-        place, related = _locate(kernel, remark.chain)
-        yield (
-            place,
-            Diagnostic(place.span, remark.message, remark.severity, remark.code, related),
-            _owner(kernel, view),
-        )
+        yield *_remark(kernel, remark), _owner(kernel, view)
+
+
+def _remark(kernel: KernelView, remark: Remark) -> tuple[SourceRange, Diagnostic]:
+    place, related = _locate(kernel, remark.chain)
+    return place, Diagnostic(place.span, remark.message, remark.severity, remark.code, related)
 
 
 def _owner(kernel: KernelView, view: JobView) -> str:

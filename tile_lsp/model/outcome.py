@@ -91,5 +91,7 @@ class Inference(msgspec.Struct, frozen=True, omit_defaults=True):
     """Ids of the function members that inference entered: what this specialisation depends on among functions."""
     inactive: tuple[Place, ...] = ()
     """What the constants of this specialisation rule out: nothing was generated for it."""
+    remarks: tuple[Remark, ...] = ()
+    """What is no fault, and surely not meant either: single precision that turns double."""
     output: str = ""
     """What the user's code printed while it was loaded (its tail)."""

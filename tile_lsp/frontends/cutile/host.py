@@ -98,21 +98,26 @@ def find_launches(path: str, names: Names) -> tuple[Launch, ...]:
     tree = names.tree(path)
     if tree is None or "launch" not in names.text(path):
         return ()
-    run = _Run(names, path)
-    run.attempt(lambda: _Frame(run, path, run.top, 0).block(tree.body))
-    for function in _launching(tree):
+    return run_file(path, tree, names, Frame, lambda function: any("launch" in other for other in _called(function)))
+
+
+def run_file(
+    path: str, tree: ast.Module, names: Names, frame: type[Frame], launches: Callable[[ast.FunctionDef], bool]
+) -> tuple[Launch, ...]:
+    """The file's top level, then each function that launches (as `launches` says) and was not reached."""
+    run = Run(names, path)
+    run.attempt(lambda: frame(run, path, run.top, 0).block(tree.body))
+    for function in _launching(tree, launches):
         if function not in run.reached:
-            run.attempt(
-                lambda function=function: _Frame(run, path, {}, 0).call_function(Callee(function, path), [], {})
-            )
+            run.attempt(lambda function=function: frame(run, path, {}, 0).call_function(Callee(function, path), [], {}))
     return tuple(run.launches)
 
 
-def _launching(tree: ast.Module) -> list[ast.FunctionDef]:
+def _launching(tree: ast.Module, launches: Callable[[ast.FunctionDef], bool]) -> list[ast.FunctionDef]:
     """Functions of module level that launch, themselves or through others; callers before what they call."""
     functions = {node.name: node for node in statements(tree.body) if isinstance(node, ast.FunctionDef)}
     called = {name: _called(node) for name, node in functions.items()}
-    launching = {name for name, names in called.items() if any("launch" in other for other in names)}
+    launching = {name for name, node in functions.items() if launches(node)}
     while True:
         more = {name for name, names in called.items() if name not in launching and names & launching}
         if not more:
@@ -132,7 +137,9 @@ class _EndError(Exception):
     """Out of steps."""
 
 
-class _Run:
+class Run:
+    """One abstract run of a file, and the launches that it came to."""
+
     def __init__(self, names: Names, path: str) -> None:
         self.names = names
         self.path = path
@@ -151,8 +158,10 @@ class _Run:
             self.active.clear()
 
 
-class _Frame:
-    def __init__(self, run: _Run, path: str, env: dict[str, HostValue], depth: int) -> None:
+class Frame:
+    """One block of names, run. Front ends that launch in another way override `subscript` and `call`."""
+
+    def __init__(self, run: Run, path: str, env: dict[str, HostValue], depth: int) -> None:
         self.run = run
         self.path = path
         self.env = env
@@ -411,7 +420,7 @@ class _Frame:
         if self.depth >= _MAX_DEPTH or node in run.active:
             return NOTHING
         run.reached.add(node)
-        frame = _Frame(run, callee.path, dict(callee.captured), self.depth + 1)
+        frame = type(self)(run, callee.path, dict(callee.captured), self.depth + 1)
         parameters = [*node.args.posonlyargs, *node.args.args]
         defaults: dict[str, ast.expr] = {}
         for parameter, default in zip(reversed(parameters), reversed(node.args.defaults), strict=False):

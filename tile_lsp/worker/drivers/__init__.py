@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from ..standins import StandIns
 from .cutile import CuTile
+from .numba import Numba
 from .triton import Triton
 
 
@@ -50,4 +51,4 @@ class Driver(Protocol):
         ...
 
 
-DRIVERS: dict[str, Driver] = {"cutile": CuTile(), "triton": Triton()}
+DRIVERS: dict[str, Driver] = {"cutile": CuTile(), "triton": Triton(), "numba": Numba()}

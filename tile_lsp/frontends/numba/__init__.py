@@ -1,0 +1,57 @@
+"""Numba-CUDA (`numba.cuda`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tile_lsp.analysis.comments import JobComment
+from tile_lsp.analysis.python import KernelSite, Workspace
+from tile_lsp.frontends.base import JobSpec, Problem, ToolRun
+from tile_lsp.model.closure import Closure
+from tile_lsp.model.job import Argument, Config, Scalar
+from tile_lsp.model.outcome import Artifact, Fault
+from tile_lsp.model.settings import Settings
+from tile_lsp.model.stage import Stage
+
+from . import artifacts, decorators, hints, jobs, recipe, targets
+
+__all__ = ["Numba"]
+
+
+class Numba:
+    """The front end; satisfies `frontends.base.FrontEnd`. Holds no state."""
+
+    name = "numba"
+    kernel_decorators = frozenset({"numba.cuda.jit"})
+    stages = recipe.STAGES
+    targets = targets.TARGETS
+
+    def check_config(self, config: Config) -> str | None:
+        return hints.check_config(config)
+
+    def is_kernel(self, site: KernelSite, workspace: Workspace) -> bool:
+        return not decorators.is_device(site, workspace)
+
+    def inference_fields(
+        self, config: Config, closure: Closure | None = None, arguments: Sequence[Argument] = ()
+    ) -> Mapping[str, Scalar]:
+        """None: types depend on neither target nor option."""
+        return {}
+
+    def codegen_fields(self, config: Config) -> Mapping[str, Scalar]:
+        return recipe.codegen_fields(config)
+
+    def tool_for(self, blob: str, config: Config, generated: Mapping[str, Scalar]) -> ToolRun | Fault | None:
+        """The worker makes them all: the linker is a library."""
+        return None
+
+    def blobs_for(self, stage: Stage) -> tuple[str, ...]:
+        return recipe.blobs_for(stage)
+
+    def read(self, stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
+        return artifacts.read(stage, blobs)
+
+    def job_specs(
+        self, kernel: KernelSite, workspace: Workspace, comments: Sequence[JobComment], settings: Settings
+    ) -> tuple[tuple[JobSpec, ...], tuple[Problem, ...]]:
+        return jobs.job_specs(kernel, workspace, comments, settings)

@@ -1,0 +1,102 @@
+"""Blobs of the recipe to artifacts: which reader reads what, and places for the numbers that stand for them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from tile_lsp.analysis import cubin, disassembly, linetable, llvm, ptx_text, resources, sass, sources
+from tile_lsp.analysis.cubin import Cubin, Function
+from tile_lsp.analysis.disassembly import BYTES
+from tile_lsp.model.location import Chain, Place
+from tile_lsp.model.outcome import Artifact
+from tile_lsp.model.stage import Stage
+
+
+def read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
+    """A stage's artifact from the blobs that the recipe names for it. Raises `ValueError` for what can't be read."""
+    match stage:
+        case Stage.LLVM:
+            return _Places(blobs["places"]).into(llvm.read(_text(blobs["llvm"])))
+        case Stage.PTX:
+            return _Places(blobs["places"]).into(ptx_text.read(_text(blobs["ptx"])))
+        case Stage.SASS:
+            found = cubin.read(blobs["cubin"])
+            lined = _Lined(found, cubin.read(blobs["lined"]), _Places(blobs["places"]))
+            return sass.read(found, disassembly.decode(blobs["disassembly"], found), sources=lined)
+        case Stage.RESOURCES:
+            return resources.read(cubin.read(blobs["cubin"]))
+        case Stage.CUBIN:
+            found = cubin.read(blobs["cubin"])
+            names = ", ".join(function.name for function in found.functions)
+            return Artifact(Stage.CUBIN, f"{found.arch}: {names}; {len(blobs['cubin'])} bytes", data=blobs["cubin"])
+        case _:
+            raise ValueError(f"{stage} is inference's own")
+
+
+class _Places:
+    """The table that lines of debug information are numbers of. Raises `ValueError` if it is none."""
+
+    def __init__(self, blob: bytes) -> None:
+        try:
+            self._table = msgspec.json.decode(blob, type=tuple[Place | None, ...])
+        except msgspec.MsgspecError as error:
+            raise ValueError(f"the table of places is damaged: {error}") from error
+
+    def chain(self, numbers: Sequence[int]) -> Chain:
+        """Innermost first. What is no place of the closure (a library's own code) is left out."""
+        table = self._table
+        return tuple(place for n in numbers if 0 < n <= len(table) and (place := table[n - 1]) is not None)
+
+    def into(self, artifact: Artifact) -> Artifact:
+        lines = tuple(
+            tuple(found for chain in row if (found := self.chain([place.line for place in chain])))
+            for row in artifact.lines
+        )
+        return msgspec.structs.replace(artifact, lines=lines)
+
+
+class _Lined(sources.Sources):
+    """SASS address → source, by the line table of the same kernel compiled with one.
+
+    Where its code is not the same after all, instructions go by the order of their opcodes.
+    """
+
+    def __init__(self, plain: Cubin, lined: Cubin, places: _Places) -> None:
+        super().__init__(plain)
+        self._places = places
+        self._rows = linetable.read(lined, linetable.SOURCE)
+        others = {function.name: function for function in lined.functions}
+        self._other: dict[int, tuple[int, Mapping[int, int] | None]] = {}
+        for function in plain.functions:
+            other = others.get(function.name)
+            if other is not None:
+                same = other.code == function.code
+                self._other[function.section] = (other.section, None if same else _matching(function, other))
+
+    def chain(self, section: int, address: int) -> Chain:
+        if section not in self._other:
+            return ()
+        other, addresses = self._other[section]
+        if addresses is not None:
+            if address not in addresses:
+                return ()
+            address = addresses[address]
+        frames = self._rows.get(other, linetable.EMPTY).at(address)
+        return self._places.chain([frame.line for frame in frames])
+
+
+def _matching(one: Function, other: Function) -> dict[int, int]:
+    """Addresses of the instructions that two versions have in common."""
+    matcher = difflib.SequenceMatcher(None, _opcodes(one.code), _opcodes(other.code), autojunk=False)
+    return {(a + i) * BYTES: (b + i) * BYTES for a, b, size in matcher.get_matching_blocks() for i in range(size)}
+
+
+def _opcodes(code: bytes) -> list[int]:
+    return [int.from_bytes(code[at : at + 2], "little") & 0xFFF for at in range(0, len(code), BYTES)]
+
+
+def _text(blob: bytes) -> str:
+    return blob.decode("utf-8", "replace")

@@ -1,0 +1,42 @@
+"""Which steps lead to which stage of a Numba kernel, and what each step reads.
+
+| step                  | makes                                        | reads                               |
+|-----------------------|----------------------------------------------|-------------------------------------|
+| worker: infer         | types, typed IR, remarks on doubles          | version, arguments                  |
+| worker: codegen       | `llvm`, `ptx`, `cubin`, `lined`, `places`    | the inference entry, target, options |
+| engine's disassembler | `disassembly`                                | cubin                               |
+
+`cubin` is what runs. `lined` is the same compiled with line tables, whose lines are numbers into `places`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tile_lsp.model.job import Config, Scalar
+from tile_lsp.model.stage import Stage
+
+STAGES = (Stage.TYPES, Stage.TYPED, Stage.LLVM, Stage.PTX, Stage.CUBIN, Stage.SASS, Stage.RESOURCES)
+
+_BLOBS: dict[Stage, tuple[str, ...]] = {
+    Stage.TYPES: (),
+    Stage.TYPED: (),
+    Stage.LLVM: ("llvm", "places"),
+    Stage.PTX: ("ptx", "places"),
+    Stage.CUBIN: ("cubin",),
+    Stage.SASS: ("cubin", "disassembly", "lined", "places"),
+    Stage.RESOURCES: ("cubin",),
+}
+
+
+def blobs_for(stage: Stage) -> tuple[str, ...]:
+    """Names of the blobs that a stage's reader needs; none for what inference itself yields."""
+    return _BLOBS[stage]
+
+
+def codegen_fields(config: Config) -> Mapping[str, Scalar]:
+    """All of it: libNVVM and the linker read the target and each option."""
+    fields: dict[str, Scalar] = dict(config.hints)
+    if config.target is not None:
+        fields["target"] = config.target
+    return fields

@@ -1,0 +1,115 @@
+"""What numba-cuda raises, made into faults."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from numba.cuda.core import errors
+
+from ... import faults
+from .compiler import Failure
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_CANDIDATES = re.compile(r"\n\s*There (?:are|is) \d+ candidate implementations?:")
+_SOURCE = re.compile(r"\n\s*(?:File \"|During: |<source |Enable logging at debug|- (?:Resolution|argument|Of which))")
+_CALL = re.compile(
+    r"No implementation of function (?:Function\((?P<function>.*?)\)|(?P<other>.*?)) found for signature:\s*"
+    r">>> (?P<call>.*?)\s*$",
+    re.DOTALL,
+)
+_ADVICE = "This is not usually a problem with Numba itself"
+_BUILT_IN = re.compile(r"<(?:built-in function|class|function|ufunc) '?([\w.]+?)'?(?: at 0x[0-9a-f]+)?>")
+_OPERATORS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@",
+    "and_": "&", "or_": "|", "xor": "^", "lshift": "<<", "rshift": ">>", "lt": "<", "le": "<=", "eq": "==",
+    "ne": "!=", "gt": ">", "ge": ">=",
+    "iadd": "+=", "isub": "-=", "imul": "*=", "itruediv": "/=", "ifloordiv": "//=", "imod": "%=", "ipow": "**=",
+    "iand": "&=", "ior": "|=", "ixor": "^=", "ilshift": "<<=", "irshift": ">>=",
+}  # fmt: skip
+_LITERAL = re.compile(r"Literal\[(?P<type>\w+)\]\((?P<value>[^()]*)\)")
+_RETURNED = re.compile(r"No conversion from (.*?) to none for '\$\w*return_value")
+_STAGE = re.compile(r"^Failed in \w+ mode pipeline \(step: [^)]*\)\s*")
+
+
+def of_failures(failures: Collection[Failure], members: Collection[str]) -> list[faults.Fault]:
+    """Every error of a partial inference, each at the innermost place, called from the places around it."""
+    found: dict[str, faults.Fault] = {}
+    for failure in failures:
+        for made in _unfold(failure, members):
+            found.setdefault(repr((made["message"], made.get("chain"))), made)
+    return list(found.values())
+
+
+def _unfold(failure: Failure, members: Collection[str]) -> Iterator[faults.Fault]:
+    own = place_of(failure.location, members)
+    around = [own] if own is not None else []
+    if not failure.inner:
+        yield faults.fault(faults.USER, message_of(failure.error), around, code=_code(failure.error))
+        return
+    for inner in failure.inner:
+        for made in _unfold(inner, members):
+            yield {**made, "chain": [*made.get("chain", []), *around]}
+
+
+def to_fault(error: BaseException, members: Collection[str]) -> faults.Fault:
+    if isinstance(error, faults.Refused):
+        return error.fault
+    if isinstance(error, MemoryError):
+        return faults.out_of_memory()
+    if isinstance(error, RecursionError):
+        return faults.fault(faults.USER, "The kernel nests deeper than numba-cuda can follow", code="RecursionError")
+    place = place_of(getattr(error, "loc", None), members)
+    chain = [place] if place is not None else faults.chain_of(error.__traceback__, members)
+    message = message_of(error)
+    if not isinstance(error, (errors.NumbaError, TypeError)):
+        # What it was not prepared for: the words are its own, and say little.
+        message = f"numba-cuda can't compile this ({type(error).__name__}: {message})"
+    return faults.fault(faults.USER, message, chain, code=_code(error))
+
+
+def message_of(error: BaseException) -> str:
+    """The first thing that it says, without listings of the source and of all that was tried."""
+    text = _COLOURS.sub("", str(getattr(error, "msg", None) or error)).strip()
+    text = _STAGE.sub("", text)
+    text = text.partition(_ADVICE)[0]
+    text = _CANDIDATES.split(text)[0].strip()
+    if "UndefinedType" in text:
+        return "this name is not defined"
+    if (returned := _RETURNED.search(text)) is not None:
+        return f"a kernel returns nothing, and this is {returned[1]}"
+    if (call := _CALL.search(text)) is not None:
+        return _no_implementation(call)
+    text = _SOURCE.split(text)[0]
+    return re.sub(r"\s*\n\s*", "\n", text).strip() or type(error).__name__
+
+
+def _no_implementation(call: re.Match[str]) -> str:
+    function = call["function"] or call["other"] or ""
+    named = _BUILT_IN.search(function)
+    name = named[1] if named is not None else function
+    given = re.sub(r"\s+", " ", call["call"])
+    arguments = given[given.index("(") + 1 : -1] if "(" in given else given
+    arguments = _LITERAL.sub(lambda m: repr(m["value"]) if m["type"] == "str" else m["value"], arguments)
+    operator = _OPERATORS.get(name)
+    if operator is not None:
+        return f"{operator} is not defined for ({arguments})"
+    return f"{name} takes no ({arguments})"
+
+
+def place_of(location: Any, members: Collection[str]) -> faults.Place | None:
+    if location is None or getattr(location, "filename", None) not in members:
+        return None
+    column = location.col if location.col is not None else -1
+    return [
+        location.filename,
+        location.line,
+        column,
+        getattr(location, "end_line", -1),
+        getattr(location, "end_col", -1),
+    ]
+
+
+def _code(error: BaseException) -> str:
+    return "TypingError" if isinstance(error, errors.TypingError) else type(error).__name__
