@@ -73,6 +73,8 @@ class KernelView(msgspec.Struct, frozen=True):
     faults: tuple[Fault, ...] = ()
     """Of inference or of the environment."""
     notes: tuple[Note, ...] = ()
+    cells: tuple[int, ...] = ()
+    """`FileView.cells` of its file."""
 
     @property
     def job(self) -> JobView | None:
@@ -96,6 +98,8 @@ class FileView(msgspec.Struct, frozen=True):
     """The editor's document version; None where no editor holds the file."""
     kernels: tuple[KernelView, ...]
     problems: tuple[ProblemView, ...] = ()
+    cells: tuple[int, ...] = ()
+    """The first line of each cell of a notebook; empty for a file that is none."""
 
 
 class Snapshot(msgspec.Struct, frozen=True):

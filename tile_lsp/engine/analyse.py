@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from tile_lsp.analysis.comments import JobComment, read_comments
+from tile_lsp.analysis.notebook import SUFFIX
 from tile_lsp.analysis.python import ClosureResult, KernelSite, Workspace, build_closure, find_kernels
 from tile_lsp.analysis.snapshot import ProblemView
 from tile_lsp.frontends.base import FrontEnd, JobSpec, Problem
@@ -103,8 +104,9 @@ def _overridden(comments: list[JobComment], override: str) -> list[JobComment]:
 def _import_roots(path: str, roots: Sequence[str], settings: Settings) -> tuple[str, ...]:
     """Where absolute imports are looked for: the file's own folder as a script would, then the workspace's."""
     folder = os.path.dirname(path)
-    while os.path.isfile(os.path.join(folder, "__init__.py")) and os.path.dirname(folder) != folder:
-        folder = os.path.dirname(folder)
+    if not path.endswith(SUFFIX):  # no notebook is a module of a package
+        while os.path.isfile(os.path.join(folder, "__init__.py")) and os.path.dirname(folder) != folder:
+            folder = os.path.dirname(folder)
     found = [folder]
     for root in roots:
         found += [os.path.join(root, extra) for extra in settings.extra_roots]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from tile_lsp.analysis.notebook import SUFFIX, Unreadable, module_text, read_notebook
 from tile_lsp.analysis.python import decode
 
 _MAX_SIZE = 16 << 20
@@ -45,7 +46,7 @@ class Files:
         return held[1] if held else None
 
     def read(self, path: str) -> str | None:
-        """Text of a file, or None if there is no such file. Never raises."""
+        """Text of a file, of a notebook as one module; None if there is no such file. Never raises."""
         held = self._open.get(path)
         if held is not None:
             return held[0]
@@ -58,7 +59,14 @@ class Files:
             if stat.st_size > _MAX_SIZE or not os.path.isfile(path):
                 return None
             with open(path, "rb") as file:
-                text = decode(file.read())
+                data = file.read()
+            if path.endswith(SUFFIX):
+                cells = read_notebook(data)
+                if isinstance(cells, Unreadable):
+                    return None
+                text = module_text(cells)
+            else:
+                text = decode(data)
         except (OSError, ValueError):
             self._disk.pop(path, None)
             return None

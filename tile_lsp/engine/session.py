@@ -15,8 +15,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import msgspec
 import platformdirs
 
+from tile_lsp.analysis.notebook import SUFFIX, cell_starts
 from tile_lsp.analysis.snapshot import FileView, Snapshot
 from tile_lsp.frontends import FRONTENDS
 from tile_lsp.model.job import Job
@@ -245,7 +247,11 @@ class Session:
 
     def _file_view(self, path: str, analysis: FileAnalysis) -> FileView:
         kernels = tuple(tracker.view for tracker in self._trackers.get(path, {}).values())
-        return FileView(path, analysis.text, analysis.lines, self._files.version(path), kernels, analysis.problems)
+        cells = cell_starts(analysis.lines) if path.endswith(SUFFIX) else ()
+        if cells:
+            kernels = tuple(msgspec.structs.replace(kernel, cells=cells) for kernel in kernels)
+        version = self._files.version(path)
+        return FileView(path, analysis.text, analysis.lines, version, kernels, analysis.problems, cells)
 
     async def settled(self, path: str | None = None) -> None:
         """Until nothing is queued or running for a file, or for all: analysis, inference, background codegen."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tile_lsp.analysis.comments import CommentItem, JobComment, read_comments
+from tile_lsp.analysis.python.text import CELL_MARK
 from tile_lsp.analysis.snapshot import FileView, KernelView
 from tile_lsp.ide.markup import Code, Markup, Text, code
 from tile_lsp.model.location import Span
@@ -35,7 +36,9 @@ def comments_above(file: FileView, line: int) -> tuple[JobComment, ...]:
 
 
 def _is_comment(file: FileView, line: int) -> bool:
-    return 1 <= line <= len(file.lines) and file.lines[line - 1].lstrip(" \t\f").startswith(_LEADERS)
+    if not 1 <= line <= len(file.lines) or file.lines[line - 1] == CELL_MARK:
+        return False
+    return file.lines[line - 1].lstrip(" \t\f").startswith(_LEADERS)
 
 
 def _comment_line(file: FileView, line: int) -> tuple[str, Span]:

@@ -28,10 +28,11 @@ def document_hover(snapshot: Snapshot, document: Document, line: int) -> Markup 
 def _link(snapshot: Snapshot, link: Link) -> list[Block]:
     place = link[0]
     file = snapshot.files.get(place.path)
+    cells = next((found.cells for each in link if (found := snapshot.files.get(each.path)) and found.cells), ())
     blocks: list[Block] = []
     if file is not None and place.span.line <= len(file.lines):
         blocks.append(Code(file.lines[place.span.line - 1].strip()))
-    blocks.append(Text(f"`{where(place)}`"))
+    blocks.append(Text(f"`{where(place, cells)}`"))
     if len(link) > 1:
-        blocks.append(Items(tuple(f"called at `{where(caller)}`" for caller in link[1:])))
+        blocks.append(Items(tuple(f"called at `{where(caller, cells)}`" for caller in link[1:])))
     return blocks

@@ -130,7 +130,7 @@ def _header(kernel: KernelView, job: Job | None, stage: Stage) -> list[str]:
 
 def _fault(kernel: KernelView, fault: Fault) -> list[str]:
     places = kernel.positions.chain(fault.chain) if fault.chain else ()
-    prefix = f"{where(places[0])}: " if places else ""
+    prefix = f"{where(places[0], kernel.cells)}: " if places else ""
     text = f"{prefix}error: {fault.message}" + (f"\n{fault.help}" if fault.help else "")
     return text.splitlines()
 
@@ -161,11 +161,11 @@ def source_line(snapshot: Snapshot, kernel: KernelView, link: Link) -> str:
     """`"matmul.py:38: acc = ct.mma(a, b, acc)"`, with the call sites of inlined code after it."""
     place = link[0]
     file = snapshot.files.get(place.path)
-    text = f"{where(place, kernel.path)}:"
+    text = f"{where(place, kernel.cells, kernel.path)}:"
     if file is not None and place.span.line <= len(file.lines):
         text += f" {file.lines[place.span.line - 1].strip()}"
     for caller in link[1:]:
-        text += f" ← {where(caller, kernel.path)}"
+        text += f" ← {where(caller, kernel.cells, kernel.path)}"
     return text
 
 

@@ -102,7 +102,7 @@ def _reached(entries: Sequence[Typed]) -> list[str]:
         callers = entry.callers()
         text = f"in `{entry.kernel.name}`"
         if callers:
-            text += ", called at " + " ← ".join(where(place) for place in callers)
+            text += ", called at " + " ← ".join(where(place, entry.kernel.cells) for place in callers)
         lines[text] = None
     shown = list(lines)
     return shown[:_SHOWN] + ([f"and {len(shown) - _SHOWN} more callers"] if len(shown) > _SHOWN else [])

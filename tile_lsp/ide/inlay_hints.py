@@ -50,7 +50,9 @@ def _type_hint(span: Span, entries: list[Typed]) -> InlayHint:
     rows = []
     for type_, reached in by_type.items():
         places = dict.fromkeys(
-            "".join([entry.kernel.name, *(f" ← {where(place)}" for place in entry.callers())]) for entry in reached
+            "".join([kernel.name, *(f" ← {where(place, kernel.cells)}" for place in entry.callers())])
+            for entry in reached
+            for kernel in (entry.kernel,)
         )
         rows.append(f"{type_}: " + ", ".join(places))
     return InlayHint(span.end_line, span.end_column, _cut(": " + " | ".join(by_type)), "\n".join(rows), "type")

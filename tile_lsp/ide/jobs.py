@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
+from tile_lsp.analysis.notebook import SUFFIX, cell_position
 from tile_lsp.analysis.snapshot import ArgumentView, JobView, KernelView, State
 from tile_lsp.model.job import Config, Job
 from tile_lsp.model.location import SourceRange
@@ -57,9 +59,20 @@ def state_line(kernel: KernelView) -> str | None:
     return _STATES.get(kernel.state)
 
 
-def where(place: SourceRange, relative_to: str | None = None) -> str:
-    """`"helpers.py:12"`: the file by its name, or by its path from the folder of another where the names are equal."""
+def where(place: SourceRange, cells: Sequence[int] = (), relative_to: str | None = None) -> str:
+    """`"helpers.py:12"`: the file by its name, or by its path from the folder of another where the names are equal.
+
+    `"tune.ipynb:cell 3:12"` in a notebook, whose `cells` are those of any of its kernels: it is no other file's helper.
+    """
     name = os.path.basename(place.path)
     if relative_to and relative_to != place.path and os.path.basename(relative_to) == name:
         name = os.path.relpath(place.path, os.path.dirname(relative_to))
-    return f"{name}:{place.span.line}"
+    return f"{name}:{line_name(place, cells)}"
+
+
+def line_name(place: SourceRange, cells: Sequence[int]) -> str:
+    """`"12"`, `"cell 3:12"`."""
+    if not cells or not place.path.endswith(SUFFIX):
+        return str(place.span.line)
+    cell, line = cell_position(cells, place.span.line)
+    return f"cell {cell}:{line}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from tile_lsp.analysis.snapshot import KernelView
-from tile_lsp.ide.jobs import where
+from tile_lsp.ide.jobs import line_name, where
 from tile_lsp.model.location import SourceRange
 from tile_lsp.model.outcome import TypeRecord
 
@@ -31,11 +31,11 @@ def type_listing(kernel: KernelView) -> tuple[TypeRow, ...]:
             continue
         place = chain[0]
         prefix = "" if place.path == kernel.path else f"{place.path.rsplit('/', 1)[-1]}:"
-        text = f"{prefix}{place.span.line}:{place.span.column} {record.name}: {record.type}"
+        text = f"{prefix}{line_name(place, kernel.cells)}:{place.span.column} {record.name}: {record.type}"
         if record.constant is not None:
             text += f" = {record.constant}"
         if len(chain) > 1:
-            text += "  ← " + " ← ".join(where(caller, kernel.path) for caller in chain[1:])
+            text += "  ← " + " ← ".join(where(caller, kernel.cells, kernel.path) for caller in chain[1:])
         rows.setdefault((chain, record.name, record.type, record.constant), TypeRow(chain, record, text))
     return tuple(
         sorted(rows.values(), key=lambda row: (row.chain[0].path != kernel.path, row.chain[0].path, row.chain[0].span))

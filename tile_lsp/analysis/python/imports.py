@@ -13,6 +13,8 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
+_NOTEBOOK = ".ipynb"
+
 #: Compilers and array libraries: never workspace code, even where the workspace is their own repository, since a
 #: slice of them can't run.
 COMPILERS = frozenset(
@@ -62,7 +64,7 @@ class Finder:
         self._roots = tuple(os.path.normpath(root) for root in roots)
         self._editable = editable
         self._stdlib = sys.stdlib_module_names if stdlib is None else stdlib
-        self._found: dict[tuple[str, str], tuple[ModuleRef, ...]] = {}
+        self._found: dict[tuple[str, str, bool], tuple[ModuleRef, ...]] = {}
         self._own: dict[tuple[str, bool], ModuleRef] = {}
 
     def own(self, path: str, relative: bool) -> ModuleRef:
@@ -77,7 +79,9 @@ class Finder:
 
     def _name(self, path: str, relative: bool) -> ModuleRef:
         folder, base = os.path.split(path)
-        stem = os.path.splitext(base)[0]
+        stem, suffix = os.path.splitext(base)
+        if suffix == _NOTEBOOK:  # in no package, and another module than the file of that stem, which it may import
+            return ModuleRef(_identifier(base), path, "")
         parts = [] if stem == "__init__" else [stem if stem.isidentifier() else _identifier(stem)]
         top = folder
         while os.path.basename(top).isidentifier() and self._exists(os.path.join(top, "__init__.py")):
@@ -108,7 +112,7 @@ class Finder:
         top = dotted.partition(".")[0]
         if not dotted or top in self._stdlib or _is_compiler(dotted):
             return ()
-        key = (dotted, os.path.dirname(importer))
+        key = (dotted, os.path.dirname(importer), importer.endswith(_NOTEBOOK))
         if key not in self._found:
             self._found[key] = self._search(dotted, importer)
         return self._found[key]
@@ -124,7 +128,11 @@ class Finder:
                 return (top, *rest) if rest or len(parts) == 1 else ()
         here = os.path.dirname(importer)
         outer = here
-        while self._exists(os.path.join(outer, "__init__.py")) and os.path.dirname(outer) != outer:
+        while (
+            not importer.endswith(_NOTEBOOK)
+            and self._exists(os.path.join(outer, "__init__.py"))
+            and os.path.dirname(outer) != outer
+        ):
             outer = os.path.dirname(outer)
         for folder in dict.fromkeys((outer, *self._roots, here)):
             found, certain = self._in_folder(folder, parts, "")

@@ -14,7 +14,7 @@ from tile_lsp.model.location import Span
 from .index import index_of
 from .parse import Broken, Placed, PythonFile, located
 from .scope import Function, bindings, chain_of, local_names, parameters
-from .text import byte_column, span_of
+from .text import CELL_MARK, byte_column, span_of
 from .workspace import Workspace
 
 Path = tuple[tuple[str, int], ...]
@@ -276,7 +276,7 @@ class _KernelFinder:
         """Comment lines directly above line `first`, and those from there to line `last` (1-based)."""
         lines = self.file.lines
         row = first - 1
-        while row > 0 and lines[row - 1].lstrip().startswith("#"):
+        while row > 0 and lines[row - 1].lstrip().startswith("#") and lines[row - 1] != CELL_MARK:
             row -= 1
         found = []
         for index in range(row, last):

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from tile_lsp.model.location import Span
 
-from .text import byte_column, clean
+from .text import CELL_MARK, byte_column, clean
 
 #: A line that may start a top-level statement: not indented, no comment, no closing bracket.
 _START = re.compile(r"^\f*[^ \t\n\f#)\]}]", re.MULTILINE)
@@ -184,11 +184,13 @@ class PythonFile:
     @functools.cached_property
     def tree(self) -> ast.Module:
         """The whole file with positions of the file; of broken text, the statements that parse."""
-        try:
-            return _parse(self.clean)
-        except _PARSE_FAULTS:
-            chunks = {(p.offset, p.statement.chunk.text): None for p in self.statements}
-            return ast.Module([node for offset, text in chunks for node in located(text, offset).body], [])
+        if CELL_MARK not in self.clean:
+            try:
+                return _parse(self.clean)
+            except _PARSE_FAULTS:
+                pass
+        chunks = {(p.offset, p.statement.chunk.text): None for p in self.statements}
+        return ast.Module([node for offset, text in chunks for node in located(text, offset).body], [])
 
 
 def parse(path: str, text: str) -> PythonFile:
@@ -233,7 +235,18 @@ def _chunk(text: str) -> Chunk:
 
 
 def _chunks(text: str) -> list[tuple[int, Chunk]]:
-    """Chunks of a text with the number of lines before each."""
+    """Chunks of a text with the number of lines before each. None reaches over a mark between two cells."""
+    if CELL_MARK not in text:
+        return _chunks_of_cell(text)
+    chunks: list[tuple[int, Chunk]] = []
+    before = 0
+    for cell in text.split(f"\n{CELL_MARK}\n"):
+        chunks += [(before + line, chunk) for line, chunk in _chunks_of_cell(cell)]
+        before += cell.count("\n") + 2
+    return chunks
+
+
+def _chunks_of_cell(text: str) -> list[tuple[int, Chunk]]:
     pieces = _pieces(text)
     chunks: list[tuple[int, Chunk]] = []
     sound = True

@@ -6,6 +6,9 @@ import re
 
 from tile_lsp.model.location import Span
 
+CELL_MARK = "#\x1f"
+"""The line between two cells of a notebook (see `analysis.notebook`): a comment that nobody types."""
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
