@@ -75,6 +75,7 @@ await withPage(
     await vscode.until("the tab to say that there is an error", async () =>
       (await page.locator(".tab .monaco-icon-label[aria-label*='error'], .tab[aria-label*='error']").count()) > 0,
     );
+    await vscode.group(2).top();
     await vscode.group(2).line("error:").first().waitFor();
     await vscode.picture("error");
   },

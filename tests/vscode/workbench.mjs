@@ -129,6 +129,13 @@ class Group {
     await this.page.mouse.move(25, 500);
   }
 
+  /** To the first line. */
+  async top() {
+    const box = await this.root.boundingBox();
+    await this.page.mouse.click(box.x + 200, box.y + 200);
+    await this.page.keyboard.press("Control+Home");
+  }
+
   /** Point at a word of a line, until a hover says what is expected. */
   async hover(line, word, expected) {
     await this.reveal(line);

@@ -1,0 +1,34 @@
+// Without a server: node missing.mjs PORT FOLDER PICTURES. It is offered to someone who opens a kernel, and to nobody else.
+import assert from "node:assert/strict";
+import { url, withPage } from "./browser.mjs";
+import { Workbench } from "./workbench.mjs";
+
+const [port, folder, pictures] = process.argv.slice(2);
+
+await withPage(
+  async (page) => {
+    const vscode = new Workbench(page, pictures);
+    const offer = page.locator(".notifications-toasts .notification-list-item", { hasText: "language server" });
+    const status = page.locator(".statusbar-item", { hasText: "Tile: no server" });
+    await page.goto(url(port, folder));
+    await page.locator(".monaco-workbench").waitFor({ timeout: 60_000 });
+
+    await vscode.openFile("plain.py");
+    await status.waitFor({ timeout: 60_000 });
+    assert.equal(await offer.count(), 0, "a file without kernels is left alone");
+
+    await vscode.openFile("kernel.py");
+    await offer.waitFor();
+    const buttons = (await offer.locator(".monaco-button").allInnerTexts()).map((text) => text.trim());
+    assert.equal(buttons.length, 3, buttons.join(" | "));
+    assert.match(buttons[0], /^Install tile-lsp into .*\.venv.bin.python$/);
+    assert.deepEqual(buttons.slice(1), ["Choose interpreter", "Open docs"]);
+    await vscode.picture("missing");
+
+    await offer.locator(".monaco-button", { hasText: "Install tile-lsp into" }).click();
+    await status.waitFor({ state: "detached", timeout: 120_000 });
+    await page.locator(".statusbar-item", { hasText: "Tile" }).waitFor();
+    await vscode.group(0).lens("SASS").waitFor({ timeout: 60_000 });
+  },
+  { pictures },
+);
