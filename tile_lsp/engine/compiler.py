@@ -225,19 +225,23 @@ class Compiler:
             targets=(str(target),) if target is not None else compilation.frontend.targets,
             symbol=str(fields.get("symbol") or _default_symbol(compilation.job.kernel)),
         )
+        words = ""
         for _ in range(2):
             holder = await self._holder(compilation, entry)
             if isinstance(holder, Fault):
                 return holder
             try:
                 generated = await self._pool.codegen(holder, request)
-            except HolderGone:
+            except HolderGone as gone:
                 self._holders.discard(entry.key)
+                words = str(gone)
+                request = msgspec.structs.replace(request, again=True)
                 continue
             if isinstance(generated, Fault):
                 return generated
             return {**generated.blobs, "values": msgspec.json.encode(_Values(generated.values, generated.faults))}
-        return Fault(FaultKind.ENVIRONMENT, "The worker that held the typed IR ended twice.", help="tile-lsp doctor")
+        message = f"The worker ended twice while it generated code for {compilation.job.kernel}."
+        return Fault(FaultKind.ENVIRONMENT, f"{message}\n{words}" if words else message, code="crash")
 
     async def _blob(self, compilation: Compilation, entry: Entry, name: str) -> bytes | Fault:
         """One named blob of a job, made from the blobs before it."""

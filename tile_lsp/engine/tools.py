@@ -98,6 +98,8 @@ class Tools:
             # Gone when we return, also when cancelled: nothing of it is left to the end of the event loop.
             await process.wait()
         words = stderr.read_text(errors="replace").strip() or stdout.read_text(errors="replace")[-2000:].strip()
+        # The folder is another one each time: the same error is to be the same words.
+        words = words.replace(f"{folder}{os.sep}", "")
         if code != 0:
             fault = _failure(tool, code, words)
             return fault if run.locate is None else msgspec.structs.replace(fault, chain=run.locate(words, inputs))

@@ -66,6 +66,8 @@ class CodegenRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     targets: tuple[str, ...] = ()
     """Architectures to check the kernel's dtypes for."""
     symbol: str | None = None
+    again: bool = False
+    """A worker died of this request: what the compiler says is to get out as it is said, for its last words."""
 
 
 class Generated(msgspec.Struct, frozen=True):
@@ -85,7 +87,7 @@ class InferResult(msgspec.Struct, frozen=True):
 
 
 class HolderGone(Exception):
-    """The worker that held the IR was evicted, or died; infer again."""
+    """The worker that held the IR was evicted, or died: infer again. Its text are its last words, if it had any."""
 
 
 class Holder:
@@ -225,7 +227,7 @@ class WorkerPool:
         payload = msgspec.json.encode({"op": "codegen", **msgspec.to_builtins(request)})
         async with holder._lock, self._slots:
             if not holder.alive:
-                raise HolderGone(holder._name)
+                raise HolderGone
             self._counters.codegens += 1
             if id(holder) in self._holders:
                 self._holders.move_to_end(id(holder))
@@ -240,7 +242,7 @@ class WorkerPool:
                 self._drop(holder)
                 if lost.reason == "timeout":
                     return _timed_out("Generating code", holder._name, self.limits.codegen)
-                raise HolderGone(holder._name) from lost
+                raise HolderGone(_last_words(worker.output())) from lost
             except BaseException:
                 # Its answer would be taken for that of the next request.
                 self._drop(holder)

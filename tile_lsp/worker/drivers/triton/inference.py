@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import inspect
 import json
 import linecache
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ... import faults
@@ -45,18 +45,18 @@ class _Run:
         self._target = target
         self._recorder = recording.Recorder(loader.sources.keys())
         self._facts: dict[str, tuple[tuple[str, str], ...]] = {}
+        self._typing: Callable[[], Any] | None = None
         self.inference: dict[str, Any] = {}
         self.options: dict[str, dict[str, Any]] = {}
 
     def all(self, arguments: Any, fields: Mapping[str, Any]) -> Held | None:
         held = None
-        captured = errors.Captured()
         try:
-            with captured, warnings.catch_warnings():
+            with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 held = self._type(arguments, fields)
         except BaseException as error:
-            fault = errors.of_inference(error, captured.text, self._recorder, self._compiler.version)
+            fault = errors.of_inference(error, self._printed(error), self._recorder, self._compiler.version)
             self.inference["faults"] = [fault]
         recorder = self._recorder
         self.inference["types"] = recorder.records(self._facts)
@@ -67,6 +67,17 @@ class _Run:
         if held is not None:
             self.inference["typed"] = {"stage": "ttir", "text": held.text}
         return held
+
+    def _printed(self, error: BaseException) -> str:
+        """What MLIR prints of an error of its own: it is made to say it again, since to capture it from the start would
+        swallow the last words of a process that it ends.
+        """
+        if self._typing is None or hasattr(error, "tile_place") or not isinstance(error, RuntimeError):
+            return ""
+        captured = errors.Captured()
+        with captured, contextlib.suppress(Exception):
+            self._typing()
+        return captured.text
 
     def _type(self, arguments: Any, fields: Mapping[str, Any]) -> Held:
         compiler, loader = self._compiler, self._loader
@@ -87,8 +98,9 @@ class _Run:
         except (ValueError, AssertionError, TypeError) as error:
             raise faults.Refused(faults.fault(faults.USER, str(error), code="options")) from error
         source = compiler.source(kernel, given.types, given.constants, given.attributes)
+        self._typing = lambda: compiler.typed(source, self._target, backend, parsed)
         with self._recorder:
-            typed = compiler.typed(source, self._target, backend, parsed)
+            typed = self._typing()
         loader.executed.assume_all()
         return Held(compiler, str(typed), kernel.is_gluon(), own, options, frozenset(loader.sources))
 
@@ -145,7 +157,7 @@ class Held:
         except (ValueError, AssertionError, TypeError) as error:
             return {"faults": {"": [faults.fault(faults.USER, str(error), code="options")]}}
         stage = ["ttgir"]
-        captured = errors.Captured()
+        captured = errors.Captured(not request.get("again"))
         try:
             with captured, warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -180,7 +192,7 @@ class Held:
         return values
 
 
-@contextmanager
+@contextlib.contextmanager
 def _quick_sources(sources: Mapping[str, str]) -> Iterator[None]:
     """`inspect.getsourcelines` for functions of the closure, whose ends are known, without a walk over all modules."""
     original = inspect.getsourcelines
