@@ -1,75 +1,138 @@
 """Run the product over every kernel of a checkout, with no comment added, and print what came of it.
 
-    python -m tests.survey PATH... [--targets sm_90,sm_100,sm_120] [--python INTERPRETER] [--verbose]
+    python -m tests.survey PATH... [--targets sm_90,sm_100] [--python INTERPRETER] [--every N] [--json FILE]
 
-PATH is a file or a folder. For each kernel: how many typed ranges, which targets have SASS, and, where something is
-lacking, the first line of why. Exits with 1 if any kernel lacks something.
+PATH is a file or a folder. A line for each kernel: how many typed ranges, which targets have code, and, where something
+is lacking, the first line of why. Then the table: kernels recognised, loaded, typed, compiled, and those that are written
+for another version of their compiler, which are counted apart. Exits with 1 if a bar is missed.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import collections
+import json
+import re
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from tile_lsp.analysis.snapshot import KernelView
 from tile_lsp.engine.session import Session
-from tile_lsp.model.outcome import Fault
+from tile_lsp.model.outcome import Fault, FaultKind
 from tile_lsp.model.settings import decode
 from tile_lsp.model.stage import Stage
+
+LOADED, COMPILED = 0.99, 0.90
+
+#: What a file holds that a front end looks at: a cheap look before a costly one.
+_WORDS = (
+    (b"kernel", re.compile(rb"cuda\.tile|cuda import tile")),
+    (b"jit", re.compile(rb"\btriton\b")),
+    (b"cuda", re.compile(rb"\bnumba\b")),
+)
+_OTHER_VERSION = re.compile(
+    r"module 'triton[\w.]*' has no attribute|cannot import name .* from 'triton|No module named 'triton\.|"
+    r"got an unexpected keyword argument|(is|are) gone from triton|no longer|is not a dtype of|"
+    r"has no attribute '(make_block_ptr|advance|libdevice|math|dot_scaled|trans_b)|_experimental_"
+)
 
 
 class Outcome(NamedTuple):
     path: str
+    frontend: str
     kernel: str
     types: int
     """Records."""
     targets: tuple[str, ...]
-    """Those with SASS."""
+    """Those with code."""
+    loaded: bool
+    """The kernel object was had: what failed after that, if anything, is its compilation."""
+    other_version: bool
+    """It uses what this version of its compiler does not have."""
     faults: tuple[str, ...]
+    seconds: float
 
 
-async def survey(paths: Sequence[Path], targets: Sequence[str], python: str, cache: str) -> list[Outcome]:
+async def survey(files: Sequence[Path], targets: Sequence[str], python: str, cache: str) -> list[Outcome]:
+    outcomes: list[Outcome] = []
     settings, problems = decode({"targets": list(targets), "python": python, "cache": {"directory": cache}})
     assert not problems
-    outcomes = []
-    for path in (found for given in paths for found in _files(given)):
-        session = Session(settings, roots=[str(_root(path))], idle_delay=None)
+    by_root: dict[Path, list[Path]] = {}
+    for path in files:
+        by_root.setdefault(_root(path), []).append(path)
+    for root, paths in by_root.items():
+        session = Session(settings, roots=[str(root)], idle_delay=None)
         try:
-            session.open(str(path))
-            await session.inferred(str(path))
-            file = session.snapshot().files.get(str(path))
-            for kernel in file.kernels if file else ():
-                outcomes.append(await _outcome(session, str(path), kernel.name))
-                print(_line(outcomes[-1]), flush=True)
+            for path in paths:
+                outcomes += await _survey_file(session, path)
         finally:
             await session.close()
     return outcomes
 
 
+async def _survey_file(session: Session, path: Path) -> list[Outcome]:
+    session.open(str(path))
+    await session.inferred(str(path))
+    file = session.snapshot().files.get(str(path))
+    found = []
+    for kernel in file.kernels if file else ():
+        found.append(await _outcome(session, str(path), kernel.name))
+        print(_line(found[-1]), flush=True)
+    session.close_file(str(path))
+    return found
+
+
 async def _outcome(session: Session, path: str, name: str) -> Outcome:
+    started = time.perf_counter()
     view = next(kernel for kernel in session.snapshot().files[path].kernels if kernel.name == name)
-    faults = [fault.message for fault in view.faults]
+    faults: list[Fault] = list(view.faults)
     reached = []
+    seen: set[str] = set()
     for job in view.jobs:
+        # Of an autotuner's configs the first is enough here.
         target = job.job.config.target or "?"
-        shown = await session.artifact(path, name, Stage.SASS, job.job)
+        if target in seen:
+            continue
+        seen.add(target)
+        stage = Stage.AMDGCN if target.startswith("gfx") else Stage.SASS
+        shown = await session.artifact(path, name, stage, job.job)
         if isinstance(shown, Fault):
-            faults.append(f"{target}: {shown.message}")
+            faults.append(shown)
         elif shown.text:
             reached.append(target)
-    types = len(view.inference.types) if view.inference and not view.inference.faults else 0
-    return Outcome(path, name, types, tuple(reached), tuple(dict.fromkeys(faults)))
+    messages = tuple(dict.fromkeys(fault.message for fault in faults))
+    types = len(view.inference.types) if view.inference else 0
+    return Outcome(
+        path,
+        view.frontend,
+        name,
+        types if not (view.inference and view.inference.faults) else 0,
+        tuple(reached),
+        bool(reached) or _is_loaded(view, faults),
+        any(_OTHER_VERSION.search(f"{message}") for message in messages),
+        messages,
+        time.perf_counter() - started,
+    )
 
 
-def _files(path: Path) -> Iterator[Path]:
+def _is_loaded(view: KernelView, faults: Sequence[Fault]) -> bool:
+    """True if something of the kernel was typed, or the fault is one of its compilation."""
+    if view.inference is not None and view.inference.types:
+        return True
+    codes = {"signature", "heuristics", "options", "MLIR", "resources", "CompilationError"}
+    return bool(faults) and all(fault.kind is FaultKind.USER and fault.code in codes for fault in faults)
+
+
+def find_files(path: Path) -> Iterator[Path]:
     candidates = [path] if path.is_file() else sorted(path.rglob("*.py"))
     for candidate in candidates:
         text = candidate.read_bytes()
-        if b"kernel" in text and (b"cuda.tile" in text or b"cuda import tile" in text):
+        if any(word in text and pattern.search(text) for word, pattern in _WORDS):
             yield candidate.resolve()
 
 
@@ -82,24 +145,55 @@ def _root(path: Path) -> Path:
 
 
 def _line(outcome: Outcome) -> str:
-    why = f"  {outcome.faults[0].splitlines()[0][:140]}" if outcome.faults else ""
+    why = f"  {outcome.faults[0].splitlines()[0][:140]}" if outcome.faults and outcome.faults[0] else ""
     name = f"{Path(outcome.path).name}::{outcome.kernel}"
-    return f"{name:60} types {outcome.types:5}  sass {','.join(outcome.targets) or '-'}{why}"
+    return f"{name:64} types {outcome.types:5}  {','.join(outcome.targets) or '-'}{why}"
+
+
+def table(outcomes: Sequence[Outcome], targets: Sequence[str]) -> tuple[str, bool]:
+    """The table, and whether the bars are met."""
+    lines = [
+        f"{'':10} {'kernels':>8} {'loaded':>8} {'typed':>8} {'compiled':>9} {'other version':>14} {'of the rest':>12}"
+    ]
+    good = True
+    by_frontend: dict[str, list[Outcome]] = collections.defaultdict(list)
+    for outcome in outcomes:
+        by_frontend[outcome.frontend].append(outcome)
+    for name, found in by_frontend.items():
+        whole = sum(len(set(outcome.targets)) >= len(targets) for outcome in found)
+        apart = sum(outcome.other_version and not outcome.targets for outcome in found)
+        loaded = sum(outcome.loaded for outcome in found)
+        typed = sum(bool(outcome.types) for outcome in found)
+        share = whole / max(1, len(found) - apart)
+        good = good and share >= COMPILED and loaded >= LOADED * len(found)
+        lines.append(f"{name:10} {len(found):8} {loaded:8} {typed:8} {whole:9} {apart:14} {share:12.1%}")
+    return "\n".join(lines), good
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.survey", description=__doc__.splitlines()[0])
     parser.add_argument("paths", nargs="+", type=Path)
-    parser.add_argument("--targets", default="sm_90,sm_100,sm_120")
+    parser.add_argument("--targets", default="sm_90")
     parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--every", type=int, default=1, help="take each Nth file")
+    parser.add_argument("--json", type=Path, help="write the outcomes there")
     arguments = parser.parse_args()
     targets = arguments.targets.split(",")
+    files = [path for given in arguments.paths for path in find_files(given)][:: arguments.every]
     with tempfile.TemporaryDirectory() as cache:
-        outcomes = asyncio.run(survey(arguments.paths, targets, arguments.python, cache))
-    typed = sum(bool(outcome.types) for outcome in outcomes)
-    whole = sum(len(outcome.targets) >= len(targets) for outcome in outcomes)
-    print(f"\n{len(outcomes)} kernels: {typed} with types, {whole} with SASS for {arguments.targets}")
-    return 0 if whole == len(outcomes) else 1
+        outcomes = asyncio.run(survey(files, targets, arguments.python, cache))
+    if arguments.json:
+        arguments.json.write_text(json.dumps([outcome._asdict() for outcome in outcomes], indent=1))
+    text, good = table(outcomes, targets)
+    reasons = collections.Counter(
+        re.sub(r"'[^']*'|\d+", "…", outcome.faults[0].splitlines()[0])[:110]
+        for outcome in outcomes
+        if not outcome.targets and outcome.faults and outcome.faults[0]
+    )
+    print(f"\n{len(files)} files, for {arguments.targets}\n{text}\n")
+    for reason, count in reasons.most_common(30):
+        print(f"{count:5}  {reason}")
+    return 0 if good else 1
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import msgspec
+
 from tile_lsp.analysis.snapshot import ProblemView
 from tile_lsp.ide.diagnostics import diagnostics
 from tile_lsp.model.location import Place, Span
-from tile_lsp.model.outcome import Artifact, Fault, FaultKind, Remark, Severity
+from tile_lsp.model.outcome import Artifact, Fault, FaultKind, Inference, Remark, Severity
 from tile_lsp.model.stage import Stage
 
 from .picture import PATH, Source, job, snapshot
@@ -90,3 +92,16 @@ def test_remarks_are_shown_only_where_asked_for():
     )
     check([kernel], [])
     check([kernel], [("gelu(A)", "uses tensor cores", Severity.INFORMATION)], remarks=True)
+
+
+def test_what_constants_rule_out_is_faded_where_every_kernel_that_reaches_it_agrees():
+    inactive = SOURCE.place("gelu(A)")
+    faded = Inference(inactive=(inactive,), reached=(inactive.member,))
+    kernels = [
+        msgspec.structs.replace(SOURCE.kernel("k"), name=name, inference=inference)
+        for name, inference in (("k", faded), ("l", faded), ("m", Inference(reached=(inactive.member,))))
+    ]
+    message = "Ruled out by the constants of the active job: nothing is generated for it."
+    (found,) = check(kernels[:2], [("gelu(A)", message, Severity.HINT)])
+    assert found.unnecessary
+    check(kernels, [])

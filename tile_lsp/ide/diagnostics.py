@@ -14,6 +14,7 @@ from tile_lsp.model.stage import Stage
 
 _CONFIG = " for "
 """Between a kernel and the config that a fault is peculiar to."""
+_INACTIVE = "Ruled out by the constants of the active job: nothing is generated for it."
 
 
 class Related(msgspec.Struct, frozen=True):
@@ -27,6 +28,8 @@ class Diagnostic(msgspec.Struct, frozen=True):
     severity: Severity
     code: str | None = None
     related: tuple[Related, ...] = ()
+    unnecessary: bool = False
+    """Code that comes to nothing: editors fade it."""
 
 
 def diagnostics(snapshot: Snapshot, *, remarks: bool = False) -> dict[str, tuple[Diagnostic, ...]]:
@@ -45,7 +48,29 @@ def diagnostics(snapshot: Snapshot, *, remarks: bool = False) -> dict[str, tuple
         if len(owners) > 1 or _CONFIG in owners[0]:
             diagnostic = msgspec.structs.replace(diagnostic, message=f"{diagnostic.message}\n[in {', '.join(owners)}]")
         found.setdefault(place.path, []).append(diagnostic)
+    for place in _inactive(snapshot):
+        found.setdefault(place.path, []).append(
+            Diagnostic(place.span, _INACTIVE, Severity.HINT, "inactive", unnecessary=True)
+        )
     return {path: tuple(sorted(items, key=lambda item: item.span)) for path, items in found.items()}
+
+
+def _inactive(snapshot: Snapshot) -> list[SourceRange]:
+    """What the constants of every kernel that reaches it rule out."""
+    ruled_out: dict[SourceRange, int] = {}
+    reaching: dict[str, int] = {}
+    members: dict[SourceRange, str] = {}
+    for kernel in snapshot.kernels():
+        if kernel.inference is None:
+            continue
+        for member in kernel.inference.reached:
+            reaching[member] = reaching.get(member, 0) + 1
+        for place in kernel.inference.inactive:
+            source = kernel.positions.resolve(place)
+            if source is not None:
+                ruled_out[source] = ruled_out.get(source, 0) + 1
+                members[source] = place.member
+    return [source for source, count in ruled_out.items() if count >= reaching.get(members[source], 1)]
 
 
 def _of_kernel(kernel: KernelView, *, remarks: bool) -> Iterator[tuple[SourceRange, Diagnostic, str]]:

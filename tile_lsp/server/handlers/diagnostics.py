@@ -112,4 +112,5 @@ def _diagnostic(server: TileServer, path: str, item: Diagnostic) -> types.Diagno
         code=item.code,
         source=DIAGNOSTICS,
         related_information=related,
+        tags=[types.DiagnosticTag.Unnecessary] if item.unnecessary else None,
     )
