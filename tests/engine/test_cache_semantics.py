@@ -268,6 +268,27 @@ async def test_a_helper_in_another_file_counts_unsaved_and_saved(tmp_path):
         assert bench.ran() == {"inferences": 1}
 
 
+async def test_what_an_argument_s_expression_names_is_part_of_the_meaning(tmp_path):
+    text = """\
+    import cuda.tile as ct
+    TILE = 8
+    def width(): return TILE * 2
+    # tile-lsp: x=f32[4096] n==width()
+    # tile-lsp: x=f32[4096] n==TILE
+    @ct.kernel
+    def fill(x, n: ct.Constant[int]):
+        ct.store(x, (0,), ct.full((n,), 0.0, ct.float32))
+    """
+    async with workbench(tmp_path, {"fill.py": text}) as bench:
+        await bench.open("fill.py")
+        assert bench.kernel("fill.py").faults == ()
+        assert "Tile[float32,(16)]" in {record.type for record in bench.kernel("fill.py").inference.types}
+        bench.ran()
+        await bench.edit("fill.py", text.replace("TILE = 8", "TILE = 16"))
+        assert bench.ran() == {"inferences": 2}
+        assert "Tile[float32,(32)]" in {record.type for record in bench.kernel("fill.py").inference.types}
+
+
 # -- dependencies per specialisation ---------------------------------------------------------------------------------
 
 

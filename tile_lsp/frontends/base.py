@@ -42,7 +42,7 @@ class JobSpec(msgspec.Struct, frozen=True):
     alternatives: tuple[tuple[Argument, ...], ...] = ()
     """Other readings of what was assumed, each as long as `arguments`, to be tried in turn should inference fail."""
     expressions: tuple[str, ...] = ()
-    """Python in the arguments, to be evaluated in the kernel's module, which makes what it names part of the closure."""
+    """Python in the arguments, evaluated in the kernel's module: what it names is part of the closure."""
 
 
 class Problem(msgspec.Struct, frozen=True):

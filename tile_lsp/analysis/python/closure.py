@@ -26,7 +26,7 @@ from .kernels import KernelSite, walk_path
 from .nested import Lifted, Unbound, lift
 from .parse import Broken, Placed, PythonFile, Statement
 from .prune import Need, cut
-from .scope import Bindings, Chain, Reads, Target, bindings, reads
+from .scope import Bindings, Chain, Reads, Target, bindings, parse_expression, reads
 from .text import shifted, span_of
 from .unparse import UnfaithfulError, is_string, normalised, without_docstrings
 from .workspace import Workspace

@@ -17,7 +17,7 @@ from .assume import Assumed, Parameter, alternatives, assume
 from .launches import Launched, read_launches
 from .names import Names, statements
 from .signature import Expected, Given, configs, read_comment, read_settings
-from .spec import Spec, constant
+from .spec import Spec, constant, expressions
 from .usage import Usage, read_usage
 
 
@@ -96,6 +96,7 @@ def _spec(
         configs(sources),
         comment,
         tuple(_arguments(kernel, other) for other in others),
+        tuple(source for one in first for source in expressions(one.spec)),
     )
 
 

@@ -115,6 +115,14 @@ class ExpressionSpec(msgspec.Struct, frozen=True):
 
 Spec = ArraySpec | ListSpec | TupleSpec | ScalarSpec | ConstantSpec | DtypeSpec | ExpressionSpec
 
+
+def expressions(spec: Spec) -> tuple[str, ...]:
+    """The Python that a spec holds."""
+    if isinstance(spec, TupleSpec):
+        return tuple(source for item in spec.items for source in expressions(item))
+    return (spec.source,) if isinstance(spec, ExpressionSpec) else ()
+
+
 #: What counts as a constant.
 CONSTANTS = (ConstantSpec, DtypeSpec, ExpressionSpec)
 
