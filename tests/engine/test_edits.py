@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.workbench import Workbench, workbench
 from tile_lsp.analysis.snapshot import State
+from tile_lsp.engine.analyse import FileAnalysis, analyse
 from tile_lsp.model.outcome import Fault, FaultKind
 from tile_lsp.model.stage import Stage
 
@@ -41,6 +42,25 @@ async def test_unsaved_text_is_what_counts(tmp_path):
     async with workbench(tmp_path, {"k.py": HEADER + kernel("first", size=32)}) as bench:
         await bench.edit("k.py", ONE)
         assert bench.types_of("k.py", "a") == {"Tile[float32,(64)]"}
+
+
+async def test_a_fault_of_our_own_is_said_where_it_came_up_and_stops_nothing_else(tmp_path, monkeypatch):
+    def fails_for_one(path: str, *arguments: object, **named: object) -> FileAnalysis | None:
+        if path.endswith("bad.py"):
+            raise ZeroDivisionError("a bug")
+        return analyse(path, *arguments, **named)
+
+    async with workbench(tmp_path, {"bad.py": ONE, "k.py": ONE}) as bench:
+        monkeypatch.setattr("tile_lsp.engine.session.analyse", fails_for_one)
+        bench.session.open(bench.path("bad.py"))
+        await bench.open("k.py")
+        assert bench.types_of("k.py", "a") == {"Tile[float32,(64)]"}
+        await bench.open("bad.py")
+        [problem] = bench.session.snapshot().files[bench.path("bad.py")].problems
+        assert "a bug" in problem.message
+        monkeypatch.undo()
+        await bench.edit("bad.py", ONE + "# mended")
+        assert bench.types_of("bad.py", "a") == {"Tile[float32,(64)]"}
 
 
 async def test_of_twenty_edits_at_once_the_last_one_stays_and_the_others_are_dropped(tmp_path):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import functools
+import logging
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,10 +20,11 @@ import msgspec
 import platformdirs
 
 from tile_lsp.analysis.notebook import SUFFIX, cell_starts
-from tile_lsp.analysis.snapshot import FileView, Snapshot
+from tile_lsp.analysis.snapshot import FileView, ProblemView, Snapshot
 from tile_lsp.frontends import FRONTENDS
 from tile_lsp.model.job import Job
-from tile_lsp.model.outcome import Artifact, Fault, FaultKind
+from tile_lsp.model.location import Span
+from tile_lsp.model.outcome import Artifact, Fault, FaultKind, Severity
 from tile_lsp.model.settings import Settings
 from tile_lsp.model.stage import Stage
 
@@ -38,6 +40,8 @@ from .store import Store
 from .tools import Tools
 from .tracker import KernelTracker
 from .workers import Environment, Limits, WorkerPool
+
+log = logging.getLogger(__name__)
 
 
 class Session:
@@ -184,10 +188,20 @@ class Session:
                 settings=self.settings,
                 overrides=self._overrides.get(path, {}),
             )
-            analysis = await loop.run_in_executor(self._thread, work)
-            if path not in self._dirty:  # else a newer text is there already
-                self._take(path, analysis)
+            try:
+                analysis = await loop.run_in_executor(self._thread, work)
+                if path not in self._dirty:  # else a newer text is there already
+                    self._take(path, analysis)
+            except Exception as error:
+                log.exception("%s: internal error", path)
+                self._take(path, self._failed(path, error))
         self._clean.set()
+
+    def _failed(self, path: str, error: Exception) -> FileAnalysis:
+        """A fault of our own is shown in the file that it came up in; other files go on, and so does the next edit."""
+        text = self._files.read(path) or ""
+        problem = ProblemView(f"internal error of tile-lsp: {error!r}", Span(1, 0, 1, 0), Severity.ERROR, "internal")
+        return FileAnalysis(path, text, tuple(text.splitlines()) or ("",), (), (problem,), frozenset({path}))
 
     def _next_dirty(self) -> str:
         """Files with an editor's version first: someone looks at them."""
