@@ -7,7 +7,7 @@ every step by exactly what the step reads, and gives the bytes back to the front
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
@@ -118,4 +118,23 @@ class FrontEnd(Protocol):
         settings: Settings,
     ) -> tuple[tuple[JobSpec, ...], tuple[Problem, ...]]:
         """Arguments and configs for a kernel, in the order of `design.md` §7, never empty: the unknown is assumed."""
+        ...
+
+
+class Parameter(msgspec.Struct, frozen=True):
+    """One parameter of a compiled kernel, as assembly sees it."""
+
+    name: str
+    """In the words of the source: `"A"`, `"A.shape[0]"`."""
+    offset: int
+    """In the block of parameters, in bytes."""
+    size: int
+
+
+@runtime_checkable
+class NamesParameters(Protocol):
+    """A front end that knows which parameters of the compiled kernel an argument becomes."""
+
+    def parameters(self, arguments: Sequence[Argument], types: Mapping[str, str]) -> tuple[Parameter, ...]:
+        """In their order; empty if that is not known. `types`: argument → its type as inference writes it, if known."""
         ...

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.python import KernelSite, Workspace
-from tile_lsp.frontends.base import JobSpec, Problem, ToolRun
+from tile_lsp.frontends.base import JobSpec, Parameter, Problem, ToolRun
 from tile_lsp.model.closure import Closure
 from tile_lsp.model.job import Argument, Config, Scalar
 from tile_lsp.model.outcome import Artifact, Fault
@@ -14,6 +14,7 @@ from tile_lsp.model.settings import Settings
 from tile_lsp.model.stage import Stage
 
 from . import artifacts, hints, jobs, recipe, versions
+from . import parameters as layout
 
 __all__ = ["CuTile"]
 
@@ -48,6 +49,9 @@ class CuTile:
 
     def read(self, stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
         return artifacts.read(stage, blobs)
+
+    def parameters(self, arguments: Sequence[Argument], types: Mapping[str, str]) -> tuple[Parameter, ...]:
+        return layout.parameters(arguments, types)
 
     def job_specs(
         self, kernel: KernelSite, workspace: Workspace, comments: Sequence[JobComment], settings: Settings
