@@ -114,6 +114,25 @@ def kernel(a, b, c, T: ct.Constant[int]):
     assert (fault.code, spots(fault.chain)) == (code, where)
 
 
+async def test_a_recursion_that_never_ends_is_the_compiler_s_to_refuse(bench: Bench):
+    inference = await bench.infer(
+        """
+        def down(x, n):
+            return down(x, n - 1) + 1 if n > 0 else x
+
+        @ct.kernel
+        def kernel(a, n: ct.Constant[int]):
+            x = down(ct.load(a, (0,), (16,)), n)
+        """,
+        "a=f32[64] n=100000",
+    )
+    [fault] = inference.faults
+    assert "recursion depth" in fault.message
+    assert len(fault.chain) == 32
+    assert spots(fault.chain)[-1] == "main/kernel:3:8-40"
+    assert set(types_of(inference, "x", "param")) == {"Tile[float32,(16)]"}
+
+
 async def test_types_found_before_an_error_stay(bench: Bench):
     inference = await bench.infer(
         """

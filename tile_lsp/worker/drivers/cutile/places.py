@@ -8,6 +8,9 @@ from typing import Any
 Place = list[Any]
 Chain = list[Place]
 
+#: Of a longer chain its ends are kept: calls so deep are a recursion, in which one is like another.
+_END = 16
+
 
 class Places:
     """Remembers the chains of call sites: thousands of records share a few."""
@@ -23,16 +26,23 @@ class Places:
         own = self._place(location)
         outer = location.call_site if location is not None and location.call_site is not None else site
         around = self.sites(outer)
-        return [own, *around] if own is not None else around
+        if own is None:
+            return around
+        return [own, *(around if len(around) < 2 * _END else around[: _END - 1] + around[-_END:])]
 
     def sites(self, site: Any) -> Chain:
         if site is None:
             return []
-        known = self._sites.get(id(site))
-        if known is None:
+        waiting = []
+        while site is not None and id(site) not in self._sites:
+            waiting.append(site)
+            site = site.call_site
+        around = self._sites[id(site)][1] if site is not None else []
+        for inner in reversed(waiting):  # outermost first: a recursion is deeper than ours may be
+            around = self.chain(inner)
             # The location is kept too: its identity must not be given to another.
-            known = self._sites[id(site)] = (site, self.chain(site))
-        return known[1]
+            self._sites[id(inner)] = (inner, around)
+        return around
 
     def is_inside(self, location: Any) -> bool:
         return location.filename in self._members
