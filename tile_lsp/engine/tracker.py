@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import NamedTuple
 
 from tile_lsp.analysis.positions import Positions
@@ -93,7 +93,7 @@ class KernelTracker:
         self._stop()
         self._planned_from = analysis
         self._inferred.clear()
-        self._work = asyncio.ensure_future(self._guarded(self._bring_up_to_date(analysis)))
+        self._work = asyncio.ensure_future(self._guarded(analysis))
 
     @staticmethod
     def _stands(planned: KernelAnalysis, analysis: KernelAnalysis) -> bool:
@@ -134,10 +134,10 @@ class KernelTracker:
 
     # -- work --------------------------------------------------------------------------------------------------------
 
-    async def _guarded(self, work: Coroutine[None, None, None]) -> None:
+    async def _guarded(self, analysis: KernelAnalysis) -> None:
         """A fault of our own is shown where the user looks, and logged whole; the next edit starts afresh."""
         try:
-            await work
+            await self._bring_up_to_date(analysis)
         except Exception as error:
             log.exception("%s: internal error", self.name)
             self._plan = Plan(
