@@ -33,13 +33,18 @@ demo: $(READY)
 	@$(RUN) scripts/demo.py
 
 .PHONY: test
-test: $(READY)
+test: $(READY) venvs
 ifneq ($(EDITORS),no)
 	@sh scripts/editors.sh
 	$(RUN) -m pytest -n auto $(TESTS)
 else
 	$(RUN) -m pytest -n auto -m "not editors" $(TESTS)
 endif
+
+# Compilers that tests drive and that are no part of .venv, each in an environment of its own.
+.PHONY: venvs
+venvs: $(READY)
+	@$(RUN) scripts/venvs.py
 
 .PHONY: check
 check: lint

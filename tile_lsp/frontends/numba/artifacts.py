@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -14,9 +15,19 @@ from tile_lsp.model.location import Chain, Place
 from tile_lsp.model.outcome import Artifact
 from tile_lsp.model.stage import Stage
 
+#: Where a function is defined, or listed: in LLVM IR, PTX, SASS and the table of resources.
+_DEFINED = re.compile(
+    r"(?:^define [^@\n]*@\"?|^\.(?:visible \.)?(?:entry|func) (?:\([^)]*\) )?|^\s*\.global |^)(_ZN\w+)", re.M
+)
+_LENGTH = re.compile(r"\d+")
+
 
 def read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
     """A stage's artifact from the blobs that the recipe names for it. Raises `ValueError` for what can't be read."""
+    return _readable(_read(stage, blobs))
+
+
+def _read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
     match stage:
         case Stage.LLVM:
             return _Places(blobs["places"]).into(llvm.read(_text(blobs["llvm"])))
@@ -24,8 +35,10 @@ def read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
             return _Places(blobs["places"]).into(ptx_text.read(_text(blobs["ptx"])))
         case Stage.SASS:
             found = cubin.read(blobs["cubin"])
-            lined = _Lined(found, cubin.read(blobs["lined"]), _Places(blobs["places"]))
-            return sass.read(found, disassembly.decode(blobs["disassembly"], found), sources=lined)
+            texts = disassembly.decode(blobs["disassembly"], found)
+            if not blobs["lined"]:
+                return sass.read(found, texts)
+            return sass.read(found, texts, sources=_Lined(found, cubin.read(blobs["lined"]), _Places(blobs["places"])))
         case Stage.RESOURCES:
             return resources.read(cubin.read(blobs["cubin"]))
         case Stage.CUBIN:
@@ -34,6 +47,30 @@ def read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
             return Artifact(Stage.CUBIN, f"{found.arch}: {names}; {len(blobs['cubin'])} bytes", data=blobs["cubin"])
         case _:
             raise ValueError(f"{stage} is inference's own")
+
+
+def _readable(artifact: Artifact) -> Artifact:
+    """Functions by their own names: Numba's symbols hold all types of all arguments, some hundred letters of them."""
+    names: dict[str, str] = {}
+    for symbol in sorted({match[1] for match in _DEFINED.finditer(artifact.text)}):
+        short = _own_name(symbol)
+        if short in names.values():
+            short = f"{short}.{sum(name.split('.')[0] == short for name in names.values()) + 1}"
+        names[symbol] = short
+    text = artifact.text
+    for symbol in sorted(names, key=len, reverse=True):
+        text = text.replace(symbol, names[symbol])
+    return msgspec.structs.replace(artifact, text=text)
+
+
+def _own_name(symbol: str) -> str:
+    """The last part of a nested name: `_ZN5saxpy5saxpyB2v1…` → `saxpy`. What is no name of Python's stays a letter."""
+    at, name = len("_ZN"), symbol
+    while (length := _LENGTH.match(symbol, at)) is not None:
+        start = length.end()
+        at = start + int(length[0])
+        name = symbol[start:at]
+    return re.sub(r"_[0-9a-f]{2}", "_", name)
 
 
 class _Places:

@@ -51,7 +51,9 @@ def _assume(parameter: Parameter, reading: dict[str, object]) -> Assumed:
         return Assumed(parameter.given, parameter.origin)
     use = parameter.use
     if use.array or parameter.rank or parameter.dtype:
-        element = parameter.dtype or ("int32" if use.integral else str(reading.get("element", "float32")))
+        element = (
+            parameter.dtype or use.element or ("int32" if use.integral else str(reading.get("element", "float32")))
+        )
         rank = parameter.rank or use.rank or reading.get("rank", 1)
         assert isinstance(rank, int)
         return Assumed(spec.array(element, rank), Origin("assumed", use.why))

@@ -4,7 +4,8 @@
     array(float32, 2d, C)    UniTuple(int32,3)    (float32,int64)    =record_type (evaluated in the kernel's module)
 
 `[::1]` is contiguous, which is what a launch finds of an array that was just made; `[:]` may have any strides. A value
-stands for its type: `128` is `int64`, as it is at a launch. `canonical` turns what people write into the one text that
+stands for its type: `128` is `int64`, as it is at a launch. `xoroshiro128p[::1]` are the states of Numba's random
+numbers. `canonical` turns what people write into the one text that
 jobs hold.
 """
 
@@ -18,7 +19,7 @@ import msgspec
 
 SCALARS = (
     "boolean", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-    "float16", "float32", "float64", "complex64", "complex128",
+    "float16", "float32", "float64", "complex64", "complex128", "xoroshiro128p",
 )  # fmt: skip
 _ALIASES = {
     **{name: name for name in SCALARS},

@@ -6,7 +6,7 @@ import ast
 
 import msgspec
 
-from tile_lsp.frontends.cutile.names import Names
+from tile_lsp.frontends.cutile.names import Names, chain
 
 _ARRAY_ATTRIBUTES = frozenset({"shape", "size", "ndim", "strides", "dtype", "T", "flat", "nbytes", "itemsize"})
 _ATOMICS = "numba.cuda.atomic."
@@ -27,11 +27,35 @@ class Use(msgspec.Struct):
     """Of a scalar."""
     integral: bool = False
     """An array's elements index, or are taken bit by bit."""
+    element: str = ""
+    """An array's, where a function that takes it says so."""
 
 
 def read_usage(node: ast.FunctionDef, path: str, names: Names) -> dict[str, Use]:
     """By parameter. Functions of the workspace that a parameter is passed on to are looked into."""
     return _Reader(node, path, names, 0).read()
+
+
+def dotted(node: ast.expr, path: str, names: Names) -> str | None:
+    """What a name stands for outside of the workspace; imports in functions are looked through too."""
+    found = names.dotted(node, path)
+    if found is not None:
+        return found
+    parts = chain(node)
+    inner = names.cached(("imports", path), lambda: _imports(names.tree(path)))
+    if parts is None or parts[0] not in inner:
+        return None
+    return ".".join((inner[parts[0]], *parts[1:]))
+
+
+def _imports(tree: ast.Module | None) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.update({alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names})
+        elif isinstance(node, ast.Import):
+            found.update({alias.asname: alias.name for alias in node.names if alias.asname})
+    return found
 
 
 class _Reader:
@@ -69,7 +93,7 @@ class _Reader:
             return
         if isinstance(value, ast.Tuple):
             self.tuples[target.id] = len(value.elts)
-        elif isinstance(value, ast.Call) and self.names.dotted(value.func, self.path) in _GRIDS:
+        elif isinstance(value, ast.Call) and dotted(value.func, self.path, self.names) in _GRIDS:
             first = value.args[0] if value.args else None
             if isinstance(first, ast.Constant) and isinstance(first.value, int) and first.value > 1:
                 self.tuples[target.id] = first.value
@@ -90,6 +114,9 @@ class _Reader:
                 self.array(owner, None, f"its {attr} is read")
             case ast.Call(func=function, args=arguments):
                 self.call(function, arguments)
+            case ast.Expr(value=ast.Call(func=function, args=arguments)) if self.is_ufunc(function):
+                for argument in arguments:
+                    self.array(argument, 1, "an array function works on it in place")
             case ast.For(iter=iterable):
                 self.array(iterable, 1, "it is iterated over")
             case ast.BinOp(left=left, op=op, right=right):
@@ -103,18 +130,25 @@ class _Reader:
                 self.compared(left, right)
                 self.compared(right, left)
 
+    def is_ufunc(self, function: ast.expr) -> bool:
+        return (dotted(function, self.path, self.names) or "").startswith("numpy.")
+
     def call(self, function: ast.expr, arguments: list[ast.expr]) -> None:
-        dotted = self.names.dotted(function, self.path) or ""
-        if dotted == "builtins.len" and arguments:
+        name = dotted(function, self.path, self.names) or ""
+        if name == "builtins.len" and arguments:
             self.array(arguments[0], None, "its length is taken")
-        elif dotted == "builtins.range":
+        elif name == "builtins.range":
             for argument in arguments:
                 for inner in ast.walk(argument):
                     self.counts(inner)
-        elif dotted.startswith(_ATOMICS) and len(arguments) >= 2:
-            self.array(arguments[0], self.indices(arguments[1]), f"an operand of {dotted.removeprefix('numba.')}")
+        elif name.startswith(_ATOMICS) and len(arguments) >= 2:
+            self.array(arguments[0], self.indices(arguments[1]), f"an operand of {name.removeprefix('numba.')}")
             self.index(arguments[1])
-        elif not dotted:
+        elif name.startswith("numba.cuda.random.xoroshiro128p") and arguments:
+            self.array(arguments[0], 1, "states of random numbers")
+            if (owner := self.owner(arguments[0])) is not None:
+                self.uses[owner].element = "xoroshiro128p"
+        elif not name:
             self.passed(function, arguments)
 
     def passed(self, function: ast.expr, arguments: list[ast.expr]) -> None:
@@ -132,6 +166,7 @@ class _Reader:
             if use.array:
                 self.array(argument, use.rank, f"{use.why} in {callee.name}")
                 self.uses[name].integral |= use.integral
+                self.uses[name].element = self.uses[name].element or use.element
             elif use.integer:
                 self.counts(argument)
 

@@ -47,7 +47,12 @@ def build(library: Any, options: dict[str, Any], cc: Capability) -> dict[str, by
     lined = _Build(library, texts, options, cc, lined=True)
     with ThreadPoolExecutor(2) as pool:
         running = [pool.submit(plain.cubin), pool.submit(lined.cubin), pool.submit(lined.ptx)]
-        cubin, with_lines, ptx = (job.result() for job in running)
+        cubin = running[0].result()
+        try:
+            with_lines, ptx = running[1].result(), running[2].result()
+        except Refused:
+            # What is linked besides may not go together with line information: then there is none.
+            with_lines, ptx = b"", plain.ptx()
     return {
         "llvm": lines.together(texts).encode(),
         "ptx": lines.portable(ptx.decode("utf-8", "replace").rstrip("\0")).encode(),

@@ -13,7 +13,7 @@ from typing import Any
 import numba_cuda
 from llvmlite import ir as llvm
 from numba import cuda
-from numba.cuda import api, cudaimpl, debuginfo, dispatcher, lowering, types, typing, utils
+from numba.cuda import api, cgutils, cudaimpl, debuginfo, dispatcher, lowering, types, typing, utils
 from numba.cuda import compiler as pipeline
 from numba.cuda.core import bytecode, errors, interpreter, ir, sigutils, typed_passes, typeinfer
 from numba.cuda.core.callconv import CUDACallConv
@@ -23,7 +23,7 @@ from numba.cuda.cudadrv import nvvm
 from numba.cuda.descriptor import cuda_target
 from numba.cuda.flags import CUDAFlags
 
-from . import lines
+from . import host, lines
 
 #: Lowering asks which architecture it is for, and gives the same answer for all that there are.
 _ANY = (9, 0)
@@ -237,6 +237,7 @@ class Compiler:
         for module in (api, pipeline, dispatcher, cuda):
             if hasattr(module, "get_current_device"):
                 module.get_current_device = _Device
+        host.install()
         _know_ranges()
         _keep_locations()
         compiler = self
@@ -398,6 +399,13 @@ class _LineBuilder(debuginfo.CUDADIBuilder):
     def _di_subprogram(self, name: str, linkagename: str, line: int, function: Any, argmap: Any) -> Any:
         number = lines.active().number(ir.Loc(self.filepath, line))
         return super()._di_subprogram(name, linkagename, number, function, argmap)
+
+    def _set_module_flags(self) -> None:
+        flags = cgutils.get_or_insert_named_metadata(self.module, "llvm.module.flags")
+        if not flags.operands:
+            # As NVRTC has them: two modules that are linked must not differ in what to do about a difference.
+            for name, value in (("Dwarf Version", self.DWARF_VERSION), ("Debug Info Version", self.DEBUG_INFO_VERSION)):
+                flags.add(self.module.add_metadata([self._const_int(1), name, self._const_int(value)]))
 
     def _di_file(self) -> Any:
         # An absolute path is left as it is, where others are taken to be in the working folder.

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from numba.cuda import types
+from numba.cuda import random, types
 from numba.cuda.np import numpy_support
 from numba.cuda.typing.typeof import typeof
 
@@ -72,6 +72,8 @@ def _read(node: ast.expr) -> Any:
 
 
 def _named(name: str) -> Any:
+    if name == "xoroshiro128p":
+        return random.xoroshiro128p_type
     found = getattr(types, _WORDS.get(name, name), None)
     if not isinstance(found, types.Type):
         raise ValueError(f"numba has no type {name}")

@@ -1,0 +1,52 @@
+"""What host code around a kernel does with a device, for as long as there is none.
+
+A closure may hold some of it: a global array that a kernel takes its length from, a stream. Arrays stay where they
+are; a kernel that captures one would hold its address, which only a GPU can tell.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import cuda
+from numba.cuda.typing.typeof import typeof_impl
+
+from ... import faults
+
+_SHAPED = ("device_array", "pinned_array", "mapped_array", "managed_array")
+_LIKE = ("device_array_like", "pinned_array_like", "mapped_array_like")
+_NOTHING = ("synchronize", "select_device", "close", "profile_start", "profile_stop", "defer_cleanup")
+
+
+class OnDevice(np.ndarray):
+    """An array that would be in a device's memory."""
+
+    def copy_to_host(self, ary: Any = None, stream: Any = 0) -> Any:
+        return np.array(self)
+
+    def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
+        self[...] = ary
+
+
+def _type_of(value: OnDevice, context: Any) -> Any:
+    message = "The kernel captures an array in device memory, whose address only a GPU can tell"
+    raise faults.Refused(faults.fault(faults.ENVIRONMENT, message, code="device"))
+
+
+def install() -> None:
+    """In place of what asks for a device, once a process."""
+    typeof_impl.register(OnDevice)(_type_of)
+    cuda.to_device = lambda obj, *rest, **keywords: np.asarray(obj).view(OnDevice)
+    for name in _SHAPED:
+        setattr(cuda, name, _shaped)
+    for name in _LIKE:
+        setattr(cuda, name, lambda ary, *rest, **keywords: np.empty_like(np.asarray(ary)).view(OnDevice))
+    for name in _NOTHING:
+        if hasattr(cuda, name):
+            setattr(cuda, name, lambda *arguments, **keywords: None)
+    cuda.stream = cuda.default_stream = lambda *arguments, **keywords: 0
+
+
+def _shaped(shape: Any, dtype: Any = np.float64, *rest: Any, **keywords: Any) -> Any:
+    return np.empty(shape, dtype).view(OnDevice)
