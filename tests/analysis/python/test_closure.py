@@ -249,6 +249,81 @@ def k():
         "False",
     ),
     Case(
+        "what is caught steers what a try or a suppress comes to",
+        """\
+import cuda.tile as ct
+import contextlib
+A = B = C = 0
+class Unsound(Exception): pass
+try:
+    unneeded()
+    if A == 0:
+        raise Unsound
+    A = 1
+except Unsound:
+    A = 2
+try:
+    assert A > 2
+    B = 1
+except AssertionError:
+    pass
+with contextlib.suppress(ImportError):
+    import nowhere_to_be_found
+    C = 1
+for i in range(9):
+    try:
+        if i == 3: raise Unsound
+        D = i
+    except Unsound:
+        break
+try:
+    unneeded = 1
+    raise Unsound
+except Unsound: pass
+raise SystemExit
+@ct.kernel
+def k():
+    return A, B, C, D
+""",
+        "ct contextlib A Unsound A#2 B C i k",
+        "(2, 0, 0, 2)",
+    ),
+    Case(
+        "methods that change what they are called on, wherever they are called",
+        """\
+import cuda.tile as ct
+L = [1, 2, 3]
+last = L.pop()
+[L.append(i) for i in range(2)]
+L.append(9) if last else None
+f = lambda: L.clear()
+def g(): L.clear()
+length = L.count(1)
+@ct.kernel
+def k():
+    return L
+""",
+        "ct L last L#2 L#3 k",
+        "[1, 2, 0, 1, 9]",
+    ),
+    Case(
+        "names bound in the heads of definitions and by assertions",
+        """\
+import cuda.tile as ct
+def same(x): return lambda f: f
+@same(A := 1)
+def f(x=(B := 2), *, y=(C := 3)): (NO := 1)
+class K(*(D := ())): pass
+g = lambda x=(E := 5): (NO := 2)
+assert (F := 6)
+@ct.kernel
+def k():
+    return A, B, C, D, E, F
+""",
+        "ct same A D E F k",
+        "(1, 2, 3, (), 5, 6)",
+    ),
+    Case(
         "what only type checkers see isn't loaded",
         """\
 from __future__ import annotations

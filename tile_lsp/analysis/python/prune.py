@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import dataclasses
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from .scope import Reads, bindings, import_targets, reads
+from .scope import Reads, bindings, chain_of, import_targets, reads
 from .unparse import is_string, rebuilt, without_docstrings
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -14,6 +15,14 @@ _TRIES = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast,
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _WITHS = (ast.With, ast.AsyncWith)
 _BRANCHES = (ast.If, *_LOOPS, *_TRIES, *_WITHS, ast.Match)
+
+
+class _Around(NamedTuple):
+    """What stands around a statement and may be steered by it."""
+
+    loop: bool = False
+    guarded: bool = False
+    """Something catches what it raises."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +44,7 @@ class Need:
 
 def cut(node: ast.stmt, need: Need) -> ast.stmt | None:
     """The statement cut down, or None if nothing of it is needed."""
-    kept = _cut(node, need, in_loop=False)
+    kept = _cut(node, need, _Around())
     return kept if kept is None or need.documents else without_docstrings(kept)
 
 
@@ -67,44 +76,51 @@ def roots(found: Reads, *, immediate: bool = False) -> frozenset[str]:
     return frozenset(chain[0] for chain in (found.immediate if immediate else found.chains))
 
 
-def _cut(node: ast.stmt, need: Need, in_loop: bool) -> ast.stmt | None:
+def _cut(node: ast.stmt, need: Need, around: _Around) -> ast.stmt | None:
     if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
-        return node if node.name in need.names else None
+        return node if node.name in need.names or _touches([node], need) else None
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         return _cut_import(node, need)
     if isinstance(node, (ast.Global, ast.Nonlocal)):
         return node
     if isinstance(node, (ast.Break, ast.Continue)):
-        return node if in_loop else None
-    if isinstance(node, (ast.Return, ast.Raise, ast.Assert, ast.Pass)):
+        return node if around.loop else None
+    if isinstance(node, (ast.Raise, ast.Assert, ast.Delete)):
+        return node if around.guarded or _touches([node], need) else None
+    if isinstance(node, (ast.Return, ast.Pass)):
         return None
     if isinstance(node, ast.If):
-        return _cut_if(node, need, in_loop)
+        return _cut_if(node, need, around)
     if isinstance(node, _LOOPS):
-        return _cut_loop(node, need)
+        return _cut_loop(node, need, around)
     if isinstance(node, _WITHS):
-        body = _cut_block(node.body, need, in_loop)
+        if _is_suppressing(node):
+            body = _cut_guarded(node.body, need, around, to_the_end=False)
+        else:
+            body = _cut_block(node.body, need, around)
         if not _useful(body) and not _touches(_header(node), need):
             return None
         return rebuilt(node, body=body or [ast.Pass()])
     if isinstance(node, _TRIES):
-        return _cut_try(node, need, in_loop)
+        return _cut_try(node, need, around)
     if isinstance(node, ast.Match):
-        cases = [rebuilt(case, body=_cut_block(case.body, need, in_loop) or [ast.Pass()]) for case in node.cases]
+        cases = [rebuilt(case, body=_cut_block(case.body, need, around) or [ast.Pass()]) for case in node.cases]
         if not any(_useful(case.body) for case in cases) and not _touches(_header(node), need):
             return None
         return rebuilt(node, cases=cases)
     return node if _touches([node], need) else None
 
 
-def _cut_block(body: Sequence[ast.stmt], need: Need, in_loop: bool) -> list[ast.stmt]:
-    return [kept for node in body if (kept := _cut(node, need, in_loop)) is not None]
+def _cut_block(body: Sequence[ast.stmt], need: Need, around: _Around) -> list[ast.stmt]:
+    return [kept for node in body if (kept := _cut(node, need, around)) is not None]
 
 
 def _useful(body: Iterable[ast.stmt]) -> bool:
-    """True if a cut block does more than steer a loop."""
+    """True if a cut block does more than steer a loop, or leave."""
     for node in body:
-        if isinstance(node, (ast.Break, ast.Continue, ast.Pass, ast.Global, ast.Nonlocal)):
+        if isinstance(node, (ast.Break, ast.Continue, ast.Pass, ast.Global, ast.Nonlocal, ast.Raise)):
+            continue
+        if isinstance(node, (ast.Assert, ast.Delete)) and not bindings([node]).names:
             continue
         if isinstance(node, _BRANCHES):
             inner = [*getattr(node, "body", ()), *getattr(node, "orelse", ()), *getattr(node, "finalbody", ())]
@@ -158,10 +174,10 @@ def _cut_import(node: ast.Import | ast.ImportFrom, need: Need) -> ast.stmt | Non
     return rebuilt(node, names=kept) if kept else None
 
 
-def _cut_if(node: ast.If, need: Need, in_loop: bool) -> ast.stmt | None:
+def _cut_if(node: ast.If, need: Need, around: _Around) -> ast.stmt | None:
     # What only type checkers see is never executed.
-    body = [] if is_type_checking(node.test) else _cut_block(node.body, need, in_loop)
-    orelse = _cut_block(node.orelse, need, in_loop)
+    body = [] if is_type_checking(node.test) else _cut_block(node.body, need, around)
+    orelse = _cut_block(node.orelse, need, around)
     if not body and not orelse and not _touches([node.test], need):
         return None
     return rebuilt(node, body=body or [ast.Pass()], orelse=orelse)
@@ -173,21 +189,27 @@ def is_type_checking(test: ast.expr) -> bool:
     )
 
 
-def _cut_loop(node: ast.For | ast.AsyncFor | ast.While, need: Need) -> ast.stmt | None:
-    body = _cut_block(node.body, need, in_loop=True)
-    orelse = _cut_block(node.orelse, need, in_loop=False)
+def _is_suppressing(node: ast.With | ast.AsyncWith) -> bool:
+    """`with contextlib.suppress(…)`."""
+    calls = [item.context_expr for item in node.items if isinstance(item.context_expr, ast.Call)]
+    return any((chain_of(call.func) or ("",))[-1] == "suppress" for call in calls)
+
+
+def _cut_loop(node: ast.For | ast.AsyncFor | ast.While, need: Need, around: _Around) -> ast.stmt | None:
+    body = _cut_block(node.body, need, around._replace(loop=True))
+    orelse = _cut_block(node.orelse, need, around)
     if not _useful(body) and not _useful(orelse) and not _touches(_header(node), need):
         return None
     return rebuilt(node, body=body or [ast.Pass()], orelse=orelse)
 
 
-def _cut_try(node: ast.Try, need: Need, in_loop: bool) -> ast.stmt | None:
-    handlers = [_cut_handler(handler, need, in_loop) for handler in node.handlers]
-    orelse = _cut_block(node.orelse, need, in_loop)
-    finalbody = _cut_block(node.finalbody, need, in_loop)
+def _cut_try(node: ast.Try, need: Need, around: _Around) -> ast.stmt | None:
+    handlers = [_cut_handler(handler, need, around) for handler in node.handlers]
+    orelse = _cut_block(node.orelse, need, around)
+    finalbody = _cut_block(node.finalbody, need, around)
     outside = _useful(orelse) or any(_useful(handler.body) for handler in handlers)
-    body = _cut_guarded(node.body, need, in_loop, to_the_end=outside) if handlers else []
-    body = body or _cut_block(node.body, need, in_loop)
+    body = _cut_guarded(node.body, need, around, to_the_end=outside) if handlers else []
+    body = body or _cut_block(node.body, need, around)
     if not (_useful(body) or outside or _useful(finalbody)):
         return None
     if not handlers and not finalbody:
@@ -195,19 +217,19 @@ def _cut_try(node: ast.Try, need: Need, in_loop: bool) -> ast.stmt | None:
     return rebuilt(node, body=body or [ast.Pass()], handlers=handlers, orelse=orelse, finalbody=finalbody)
 
 
-def _cut_handler(handler: ast.ExceptHandler, need: Need, in_loop: bool) -> ast.ExceptHandler:
-    body = _cut_block(handler.body, need, in_loop)
+def _cut_handler(handler: ast.ExceptHandler, need: Need, around: _Around) -> ast.ExceptHandler:
+    body = _cut_block(handler.body, need, around)
     if any(isinstance(node, ast.Raise) for node in handler.body) and not body:
         body = [ast.Pass()]
     return rebuilt(handler, body=body or [ast.Pass()])
 
 
-def _cut_guarded(body: Sequence[ast.stmt], need: Need, in_loop: bool, *, to_the_end: bool) -> list[ast.stmt]:
+def _cut_guarded(body: Sequence[ast.stmt], need: Need, around: _Around, *, to_the_end: bool) -> list[ast.stmt]:
     """The body of a `try` with handlers: what is needed, and the imports and assignments before it that may fail in
     its stead."""
-    kept = [_cut(node, need, in_loop) for node in body]
+    kept = [_cut(node, need, around._replace(guarded=True)) for node in body]
     last = len(body)
-    while last and kept[last - 1] is None and not to_the_end:
+    while last and not to_the_end and not _useful(node for node in kept[last - 1 : last] if node is not None):
         last -= 1
     result: list[ast.stmt] = []
     for index, node in enumerate(body[:last]):

@@ -28,6 +28,13 @@ _EFFECTS = frozenset(
     """.split()  # noqa: SIM905 - a list of words reads better than a column of quotes
 )
 _SETTERS = frozenset({"setattr", "delattr"})
+#: Methods that change a list, set, dict or deque even where their result is used: `last = QUEUE.pop()`.
+_CHANGERS = frozenset(
+    """
+    append appendleft add clear discard extend extendleft insert pop popitem popleft remove reverse rotate
+    setdefault sort update __setitem__ __delitem__
+    """.split()  # noqa: SIM905
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -52,7 +59,7 @@ class Bindings:
     stores: frozenset[str] = frozenset()
     """Names of which an attribute or item is set or deleted."""
     calls: frozenset[str] = frozenset()
-    """Names of which a method is called by a bare expression that may change them."""
+    """Names of which a method is called that may change them."""
     called: frozenset[str] = frozenset()
     """Names that a bare expression calls: `setup()`."""
     imports: tuple[tuple[str, Target], ...] = ()
@@ -144,12 +151,16 @@ class _Collector:
                 if not isinstance(node.ctx, ast.Load):
                     self._bind(node.id)
                 continue
-            if kind is ast.Constant or kind is ast.Lambda:
+            if kind is ast.Constant:
+                continue
+            if kind is ast.Lambda:
+                self._outside(node)
                 continue
             if kind in _SCOPES:
                 self.names[node.name] = None
                 if kind is ast.ClassDef:
                     self.plain.add(node.name)
+                self._outside(node)
                 continue
             if kind is ast.Import or kind is ast.ImportFrom:
                 self._import(node)
@@ -159,6 +170,8 @@ class _Collector:
                     self.stores.add(name)
             elif kind is ast.Expr:
                 self._expression(node.value)
+            elif kind is ast.Call:
+                self._call(node)
             elif kind is ast.Global:
                 self.globals.update(node.names)
             elif kind is ast.Nonlocal:
@@ -173,9 +186,33 @@ class _Collector:
                 continue  # a declaration binds nothing
             elif kind in _COMPREHENSIONS:
                 # Its own scope, but a walrus in it binds here.
-                stack.extend(walrus.target for walrus in ast.walk(node) if isinstance(walrus, ast.NamedExpr))
+                self._inside(node)
                 continue
             stack.extend(reversed(list(ast.iter_child_nodes(node))))
+
+    def _outside(self, node: ast.AST) -> None:
+        """What of a `def`, `class` or `lambda` is evaluated where it stands."""
+        parts: list[ast.AST | None] = list(getattr(node, "decorator_list", ()))
+        if isinstance(node, ast.ClassDef):
+            parts += [*node.bases, *node.keywords]
+        elif isinstance(node, (*_FUNCTIONS, ast.Lambda)):
+            parts += [*node.args.defaults, *node.args.kw_defaults]
+        for part in parts:
+            if part is not None and not isinstance(part, (ast.Constant, ast.Name)):
+                self._inside(part)
+
+    def _inside(self, root: ast.AST) -> None:
+        """An expression of which only what reaches out of it counts."""
+        for node in ast.walk(root):
+            if isinstance(node, ast.NamedExpr):
+                self._bind(node.target.id)
+            elif isinstance(node, ast.Call):
+                self._call(node)
+
+    def _call(self, node: ast.Call) -> None:
+        function = node.func
+        if isinstance(function, ast.Attribute) and function.attr in _CHANGERS and (name := root_name(function)):
+            self.calls.add(name)
 
     def _bind(self, name: str) -> None:
         self.names[name] = None
