@@ -32,6 +32,14 @@ def capabilities(client: Client) -> types.ServerCapabilities:
         text_document_sync=types.TextDocumentSyncOptions(
             open_close=True, change=types.TextDocumentSyncKind.Incremental, save=False
         ),
+        notebook_document_sync=types.NotebookDocumentSyncOptions(
+            notebook_selector=[
+                types.NotebookDocumentFilterWithNotebook(
+                    notebook="*", cells=[types.NotebookCellLanguage(language="python")]
+                )
+            ],
+            save=False,
+        ),
         hover_provider=True,
         inlay_hint_provider=types.InlayHintOptions(resolve_provider=True),
         code_lens_provider=types.CodeLensOptions(resolve_provider=True),

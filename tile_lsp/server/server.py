@@ -20,6 +20,7 @@ from . import uris
 from .capabilities import capabilities
 from .client import Client, InitializeParams, Options, read_options
 from .lsp import types
+from .notebooks import Cell, Layout, Notebooks
 from .progress import WorkDoneProgress
 from .protocol import TileProtocol
 from .text import Change, apply_changes, from_byte_column, sound, split_lines, to_byte_column
@@ -69,6 +70,7 @@ class TileServer(LanguageServer):
         self.client_process: int | None = None
         self.texts: dict[str, OpenText] = {}
         """By path."""
+        self.notebooks = Notebooks()
         self.work_done = WorkDoneProgress(self)
         self._uris: dict[str, str] = {}
         self._session: Session | None = None
@@ -118,7 +120,7 @@ class TileServer(LanguageServer):
         self._session = self._new_session()
         self._ready.set()
         self._on_event(SettingsRead())
-        for text in self.texts.values():
+        for text in (*self.texts.values(), *self.notebooks.all()):
             self._session.open(text.path, sound(text.text), text.version)
 
     def _new_session(self) -> Session:
@@ -216,7 +218,7 @@ class TileServer(LanguageServer):
         text = self._text_of(params.text_document.uri)
         if text is None:
             return
-        changes = [_change(change) for change in params.content_changes]
+        changes = [Change.of(change) for change in params.content_changes]
         text.set(apply_changes(text.text, changes, self.client.encoding), params.text_document.version)
         if self._session is not None:
             self._session.change(text.path, sound(text.text), text.version)
@@ -232,6 +234,23 @@ class TileServer(LanguageServer):
     def _text_of(self, uri: str) -> OpenText | None:
         path = uris.to_path(uri)
         return self.texts.get(path) if path is not None else None
+
+    def did_open_notebook(self, params: types.DidOpenNotebookDocumentParams) -> None:
+        notebook = self.notebooks.open(params)
+        if notebook is not None:
+            self._uris[notebook.path] = notebook.uri
+            if self._session is not None:
+                self._session.open(notebook.path, notebook.text, notebook.version)
+
+    def did_change_notebook(self, params: types.DidChangeNotebookDocumentParams) -> None:
+        notebook = self.notebooks.change(params, self.client.encoding)
+        if notebook is not None and self._session is not None:
+            self._session.change(notebook.path, notebook.text, notebook.version)
+
+    def did_close_notebook(self, params: types.DidCloseNotebookDocumentParams) -> None:
+        notebook = self.notebooks.close(params)
+        if notebook is not None and self._session is not None:
+            self._session.close_file(notebook.path)
 
     def did_change_folders(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
         removed = {uris.to_path(folder.uri) for folder in params.event.removed}
@@ -261,39 +280,78 @@ class TileServer(LanguageServer):
             return Snapshot({}, trusted=self.options.trusted)
         return self._session.snapshot()
 
-    def uri(self, path: str) -> str:
-        """As the client spells it, where it ever did."""
-        return self._uris.get(path) or uris.from_path(path)
+    def path(self, uri: str) -> str | None:
+        """The path of a file's URI, or of the notebook that a cell's URI is of; None for what is neither."""
+        notebook = self.notebooks.of_cell(uri)
+        return notebook.path if notebook is not None else uris.to_path(uri)
 
-    def position(self, path: str, position: types.Position) -> tuple[int, int]:
-        """A position as line (1-based) and column (UTF-8 bytes)."""
-        return position.line + 1, to_byte_column(
-            self._line(path, position.line), position.character, self.client.encoding
-        )
+    def uri(self, path: str, line: int | None = None) -> str:
+        """As the client spells it, where it ever did. With a `line`, of a notebook the cell that it is in."""
+        place = self._layout(path).cell(line) if line is not None and self.notebooks.at(path) is not None else None
+        return place[0] if place else self._uris.get(path) or uris.from_path(path)
 
-    def _line(self, path: str, index: int) -> str:
-        """Of the client's text, else of the snapshot's."""
-        text = self.texts.get(path)
-        lines: Sequence[str] = text.lines if text is not None else self._file_lines(path)
-        return lines[index] if 0 <= index < len(lines) else ""
+    def documents_of(self, path: str) -> tuple[str, ...]:
+        """The URIs that a file's text is edited by: its own, or those of a notebook's cells."""
+        notebook = self.notebooks.at(path)
+        return notebook.cells if notebook is not None else (self.uri(path),)
+
+    def version_of(self, uri: str) -> int | None:
+        """Of the text that the client holds; None if it holds none."""
+        text = self._held(uri)
+        return text.version if text is not None else None
+
+    def line(self, uri: str, index: int) -> int:
+        """A document's line (0-based) as one of its file (1-based); 0, which is none, in a cell that is new or gone."""
+        notebook = self.notebooks.of_cell(uri)
+        return index + 1 if notebook is None else self._layout(notebook.path).line(uri, index)
+
+    def lines(self, uri: str, range_: types.Range) -> tuple[int, int]:
+        """The first and the last line, in its file, of a range of a document."""
+        return self.line(uri, range_.start.line), self.line(uri, range_.end.line)
+
+    def is_in(self, uri: str, span: Span) -> bool:
+        """True unless `uri` is of a notebook's cell and the span of a file is not in that cell."""
+        notebook = self.notebooks.of_cell(uri)
+        return notebook is None or self.uri(notebook.path, span.line) == uri
+
+    def position(self, uri: str, position: types.Position) -> tuple[int, int]:
+        """A position in a document as line (1-based) and column (UTF-8 bytes) of its file."""
+        text = self._held(uri)
+        lines: Sequence[str] = text.lines if text is not None else self._file_lines(self.path(uri) or "")
+        row = lines[position.line] if 0 <= position.line < len(lines) else ""
+        return self.line(uri, position.line), to_byte_column(row, position.character, self.client.encoding)
+
+    def range(self, path: str, span: Span) -> types.Range:
+        """A span of a file as the snapshot has it; of a notebook, in the cell that it is in."""
+        lines = self._file_lines(path)
+        place = self._layout(path).cell(span.line) if self.notebooks.at(path) is not None else None
+        above = span.line - 1 - place[1] if place else 0
+
+        def at(line: int, column: int) -> types.Position:
+            row = lines[line - 1].rstrip("\r\n") if 0 < line <= len(lines) else ""
+            character = from_byte_column(row, column, self.client.encoding) if row or lines else column
+            return types.Position(line=max(line - 1 - above, 0), character=character)
+
+        return types.Range(start=at(span.line, span.column), end=at(span.end_line, span.end_column))
+
+    def location(self, place: SourceRange) -> types.Location:
+        return types.Location(uri=self.uri(place.path, place.span.line), range=self.range(place.path, place.span))
+
+    def _held(self, uri: str) -> OpenText | Cell | None:
+        """The text that the client holds of a file or of a cell."""
+        notebook = self.notebooks.of_cell(uri)
+        return notebook.cell(uri) if notebook is not None else self._text_of(uri)
 
     def _file_lines(self, path: str) -> tuple[str, ...]:
         file = self.snapshot.files.get(path)
         return file.lines if file is not None else ()
 
-    def range(self, path: str, span: Span) -> types.Range:
-        """A span of a file as the snapshot has it."""
-        lines = self._file_lines(path)
-
-        def at(line: int, column: int) -> types.Position:
-            row = lines[line - 1].rstrip("\r\n") if 0 < line <= len(lines) else ""
-            character = from_byte_column(row, column, self.client.encoding) if row or lines else column
-            return types.Position(line=max(line - 1, 0), character=character)
-
-        return types.Range(start=at(span.line, span.column), end=at(span.end_line, span.end_column))
-
-    def location(self, place: SourceRange) -> types.Location:
-        return types.Location(uri=self.uri(place.path), range=self.range(place.path, place.span))
+    def _layout(self, path: str) -> Layout:
+        """Of an open notebook, as the snapshot has it."""
+        notebook = self.notebooks.at(path)
+        assert notebook is not None
+        file = self.snapshot.files.get(path)
+        return notebook.layout(file.text if file is not None else None)
 
     # -- talking to the client ---------------------------------------------------------------------------------------
 
@@ -332,10 +390,3 @@ async def _tolerant(request: Coroutine[Any, Any, Any]) -> None:
         await request
     except JsonRpcException as error:
         log.info("the client refused a request: %s", error.message)
-
-
-def _change(change: Any) -> Change:
-    if getattr(change, "range", None) is None:
-        return Change(change.text)
-    start, end = change.range.start, change.range.end
-    return Change(change.text, (start.line, start.character), (end.line, end.character))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 UTF8, UTF16, UTF32 = "utf-8", "utf-16", "utf-32"
 
@@ -17,6 +17,14 @@ class Change(NamedTuple):
     text: str
     start: tuple[int, int] | None = None
     end: tuple[int, int] | None = None
+
+    @classmethod
+    def of(cls, event: Any) -> Change:
+        """`event`: one of the protocol's two kinds of `TextDocumentContentChangeEvent`."""
+        if getattr(event, "range", None) is None:
+            return cls(event.text)
+        start, end = event.range.start, event.range.end
+        return cls(event.text, (start.line, start.character), (end.line, end.character))
 
 
 def split_lines(text: str) -> list[str]:

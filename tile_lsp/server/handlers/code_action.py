@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tile_lsp.ide.code_actions import CodeAction, Command, code_actions
-from tile_lsp.server import uris
 from tile_lsp.server.lsp import types
 from tile_lsp.server.server import TileServer
 
@@ -13,10 +12,11 @@ def register(server: TileServer) -> None:
     def text_document_code_action(
         params: types.CodeActionParams,
     ) -> list[types.CodeAction | types.Command] | None:
-        path = uris.to_path(params.text_document.uri)
+        uri = params.text_document.uri
+        path = server.path(uri)
         if path is None:
             return None
-        first, last = params.range.start.line + 1, params.range.end.line + 1
+        first, last = server.lines(uri, params.range)
         only = params.context.only
         return [
             translated
@@ -40,7 +40,7 @@ def _action(server: TileServer, action: CodeAction) -> types.CodeAction | types.
     edit = None
     if action.edit is not None:
         change = types.TextEdit(range=server.range(action.edit.path, action.edit.span), new_text=action.edit.text)
-        edit = types.WorkspaceEdit(changes={server.uri(action.edit.path): [change]})
+        edit = types.WorkspaceEdit(changes={server.uri(action.edit.path, action.edit.span.line): [change]})
     return types.CodeAction(title=action.title, kind=action.kind, command=command, edit=edit)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from tile_lsp.ide.code_lens import code_lenses, lens_title
 from tile_lsp.model.stage import Stage
-from tile_lsp.server import uris
 from tile_lsp.server.lsp import types
 from tile_lsp.server.server import TileServer
 
@@ -14,7 +13,7 @@ from tile_lsp.server.server import TileServer
 def register(server: TileServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     def text_document_code_lens(params: types.CodeLensParams) -> list[types.CodeLens] | None:
-        path = uris.to_path(params.text_document.uri)
+        path = server.path(params.text_document.uri)
         if path is None or not server.settings.code_lens:
             return None
         return [
@@ -27,6 +26,7 @@ def register(server: TileServer) -> None:
                 },
             )
             for lens in code_lenses(server.snapshot, path)
+            if server.is_in(params.text_document.uri, lens.span)
         ]
 
     @server.feature(types.CODE_LENS_RESOLVE)
@@ -34,7 +34,7 @@ def register(server: TileServer) -> None:
         data = lens.data if isinstance(lens.data, Mapping) else {}
         uri, kernel, stage = str(data.get("uri")), str(data.get("kernel")), data.get("stage")
         target = {"uri": uri, "kernel": kernel}
-        title = lens_title(server.snapshot, uris.to_path(uri) or "", kernel, Stage(stage) if stage else None)
+        title = lens_title(server.snapshot, server.path(uri) or "", kernel, Stage(stage) if stage else None)
         if stage:
             lens.command = types.Command(title=title, command="tile.show", arguments=[{**target, "stage": stage}])
         else:

@@ -98,7 +98,7 @@ def _address(server: TileServer, view: View) -> Address:
     document = server.documents.address(view.uri)
     if document is not None:
         return document
-    path = uris.to_path(view.uri)
+    path = server.path(view.uri)
     if path is None or view.kernel is None:
         raise JsonRpcInvalidParams("a view is a kernel of a file, or a document")
     if view.stage not in FORMATS:

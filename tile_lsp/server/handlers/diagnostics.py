@@ -9,7 +9,6 @@ from tile_lsp.engine.events import DiagnosticsChanged, SessionEvent
 from tile_lsp.ide.diagnostics import Diagnostic, diagnostics
 from tile_lsp.model.job import digest
 from tile_lsp.model.outcome import Severity
-from tile_lsp.server import uris
 from tile_lsp.server.capabilities import DIAGNOSTICS
 from tile_lsp.server.lsp import types
 from tile_lsp.server.server import SettingsRead, TileServer
@@ -33,9 +32,10 @@ def register(server: TileServer) -> None:
     def text_document_diagnostic(
         params: types.DocumentDiagnosticParams,
     ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
-        path = uris.to_path(params.text_document.uri)
-        found = publisher.compute().get(path, ()) if path is not None else ()
-        items = [_diagnostic(server, path or "", item) for item in found]
+        uri = params.text_document.uri
+        path = server.path(uri) or ""
+        found = publisher.compute().get(path, ())
+        items = [_diagnostic(server, path, item) for item in found if server.is_in(uri, item.span)]
         result_id = digest(server.protocol._converter.unstructure(items))[:16]
         if params.previous_result_id == result_id:
             return types.RelatedUnchangedDocumentDiagnosticReport(result_id=result_id)
@@ -47,7 +47,8 @@ class _Publisher:
 
     def __init__(self, server: TileServer) -> None:
         self._server = server
-        self._said: dict[str, tuple[Diagnostic, ...]] = {}
+        self._said: dict[str, tuple[str, tuple[Diagnostic, ...]]] = {}
+        """By URI: the path of the file, and what stands in that document of it."""
         self._in_settings: set[str] = set()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -64,16 +65,25 @@ class _Publisher:
         self._timer = None
         if not self._server.alive:
             return
-        current = {path: items for path, items in self.compute().items() if items}
-        changed = [path for path in {**self._said, **current} if self._said.get(path, ()) != current.get(path, ())]
+        current = self._by_document()
+        changed = {**self._said, **current}
+        changed = {uri: said for uri, said in changed.items() if self._said.get(uri) != current.get(uri)}
         self._said = current
         if not changed:
             return
         if self._server.client.pull_diagnostics:
             self._server.ask(self._server.workspace_diagnostic_refresh_async(None))
             return
-        for path in changed:
-            self._publish(path, current.get(path, ()))
+        for uri, (path, _) in changed.items():
+            self._publish(uri, path, current[uri][1] if uri in current else ())
+
+    def _by_document(self) -> dict[str, tuple[str, tuple[Diagnostic, ...]]]:
+        found: dict[str, tuple[str, tuple[Diagnostic, ...]]] = {}
+        for path, items in self.compute().items():
+            for item in items:
+                uri = self._server.uri(path, item.span.line)
+                found[uri] = (path, (*found.get(uri, (path, ()))[1], item))
+        return found
 
     def _say_settings(self) -> None:
         """Where they are written, and always pushed: no client pulls the diagnostics of a file in another language."""
@@ -82,15 +92,14 @@ class _Publisher:
             found = Diagnostic(problem.span, problem.message, Severity.WARNING, "settings")
             problems.setdefault(problem.path, []).append(found)
         for path, items in problems.items():
-            self._publish(path, items)
+            self._publish(self._server.uri(path), path, items)
         self._in_settings = {path for path, items in problems.items() if items}
 
-    def _publish(self, path: str, items: Sequence[Diagnostic]) -> None:
-        text = self._server.texts.get(path)
+    def _publish(self, uri: str, path: str, items: Sequence[Diagnostic]) -> None:
         self._server.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(
-                uri=self._server.uri(path),
-                version=text.version if text else None,
+                uri=uri,
+                version=self._server.version_of(uri),
                 diagnostics=[_diagnostic(self._server, path, item) for item in items],
             )
         )

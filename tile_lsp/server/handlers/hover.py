@@ -5,7 +5,6 @@ from __future__ import annotations
 from tile_lsp.ide.document_hover import document_hover
 from tile_lsp.ide.hover import hover
 from tile_lsp.ide.markup import Markup
-from tile_lsp.server import uris
 from tile_lsp.server.lsp import types
 from tile_lsp.server.server import TileServer
 
@@ -17,10 +16,10 @@ def register(server: TileServer) -> None:
         if (served := server.documents.rendered(uri)) is not None:
             markup = document_hover(server.snapshot, served, params.position.line)
             return types.Hover(contents=content(server, markup)) if markup else None
-        path = uris.to_path(uri)
+        path = server.path(uri)
         if path is None:
             return None
-        found = hover(server.snapshot, path, *server.position(path, params.position))
+        found = hover(server.snapshot, path, *server.position(uri, params.position))
         if found is None:
             return None
         return types.Hover(contents=content(server, found.markup), range=server.range(path, found.span))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from tile_lsp.ide.inlay_hints import InlayHint, inlay_hints
 from tile_lsp.model.location import Span
-from tile_lsp.server import uris
 from tile_lsp.server.lsp import types
 from tile_lsp.server.server import TileServer
 
@@ -14,10 +13,11 @@ from tile_lsp.server.server import TileServer
 def register(server: TileServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     def text_document_inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
-        path = uris.to_path(params.text_document.uri)
+        uri = params.text_document.uri
+        path = server.path(uri)
         if path is None or not server.settings.inlay_hints:
             return None
-        first, last = params.range.start.line + 1, params.range.end.line + 1
+        first, last = server.lines(uri, params.range)
         return [_hint(server, path, hint) for hint in inlay_hints(server.snapshot, path, first, last)]
 
     @server.feature(types.INLAY_HINT_RESOLVE)

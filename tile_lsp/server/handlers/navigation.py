@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tile_lsp.ide.documents import Document
 from tile_lsp.ide.links import definitions, lines_of, same_source
-from tile_lsp.server import uris
 from tile_lsp.server.lsp import types
 from tile_lsp.server.server import TileServer
 from tile_lsp.server.text import from_byte_column
@@ -50,10 +49,10 @@ def _sources(server: TileServer, document: Document, line: int) -> list[types.Lo
 
 
 def _compiled(server: TileServer, params: types.TextDocumentPositionParams) -> list[types.Location] | None:
-    path = uris.to_path(params.text_document.uri)
+    path = server.path(params.text_document.uri)
     if path is None:
         return None
-    line = params.position.line + 1
+    line = server.line(params.text_document.uri, params.position.line)
     return [
         _line(server, uri, document, index)
         for uri, document in server.documents.shown()

@@ -35,8 +35,9 @@ def register(server: TileServer) -> None:
     def jobs(params: wire.JobsParams) -> wire.JobsResult:
         kernels = server.snapshot.kernels()
         if params.text_document is not None:
-            path = uris.to_path(params.text_document.uri)
-            kernels = tuple(kernel for kernel in kernels if kernel.path == path)
+            uri = params.text_document.uri
+            path = server.path(uri)
+            kernels = tuple(k for k in kernels if k.path == path and server.is_in(uri, k.span))
         return wire.JobsResult(tuple(_kernel(server, kernel) for kernel in kernels))
 
     @server.feature("tile/document")
@@ -48,7 +49,7 @@ def register(server: TileServer) -> None:
         )
         return wire.DocumentResult(
             uri=uris.to_tile_uri(address),
-            source=server.uri(address.path),
+            source=_source(server, address),
             language_id=made.language,
             kernel=address.kernel,
             stage=address.stage.value,
@@ -76,7 +77,7 @@ def register(server: TileServer) -> None:
 
     @server.feature("tile/selectJob")
     def select_job(params: wire.SelectJobParams) -> wire.SelectJobResult:
-        path = uris.to_path(params.text_document.uri) or ""
+        path = server.path(params.text_document.uri) or ""
         kernel = kernel_named(server.snapshot, path, params.kernel)
         if kernel is None:
             raise JsonRpcInvalidParams(f"no kernel {params.kernel}")
@@ -152,7 +153,8 @@ class _Kernels:
         paths, self._paths = self._paths, set()
         if self._server.alive:
             for path in sorted(paths):
-                self._server.protocol.notify(wire.KERNELS_CHANGED, wire.KernelsChangedParams(self._server.uri(path)))
+                for uri in self._server.documents_of(path):
+                    self._server.protocol.notify(wire.KERNELS_CHANGED, wire.KernelsChangedParams(uri))
 
 
 def _address(server: TileServer, params: wire.DocumentParams) -> uris.Address:
@@ -163,7 +165,7 @@ def _address(server: TileServer, params: wire.DocumentParams) -> uris.Address:
         return address
     if params.text_document is None or params.kernel is None or params.stage is None:
         raise JsonRpcInvalidParams("give `uri`, or `textDocument`, `kernel` and `stage`")
-    path = uris.to_path(params.text_document.uri)
+    path = server.path(params.text_document.uri)
     if path is None:
         raise JsonRpcInvalidParams(f"not a file: {params.text_document.uri}")
     if params.stage not in {stage.value for stage in FORMATS}:
@@ -171,10 +173,16 @@ def _address(server: TileServer, params: wire.DocumentParams) -> uris.Address:
     return uris.Address(path, params.kernel, Stage(params.stage), params.job)
 
 
+def _source(server: TileServer, address: uris.Address) -> str:
+    """Of the file, or the notebook's cell, that holds a document's kernel."""
+    kernel = kernel_named(server.snapshot, address.path, address.kernel)
+    return server.uri(address.path, kernel.span.line if kernel is not None else None)
+
+
 def _kernel(server: TileServer, kernel: KernelView) -> wire.Kernel:
     faults = (*kernel.faults, *(kernel.inference.faults if kernel.inference else ()))
     return wire.Kernel(
-        uri=server.uri(kernel.path),
+        uri=server.uri(kernel.path, kernel.span.line),
         name=kernel.name,
         frontend=kernel.frontend,
         range=_range(server, kernel.path, kernel.span),
@@ -214,7 +222,7 @@ def _job(kernel: KernelView, view: JobView, active: bool) -> wire.Job:
 
 
 def _location(server: TileServer, place: SourceRange) -> wire.Location:
-    return wire.Location(server.uri(place.path), _range(server, place.path, place.span))
+    return wire.Location(server.uri(place.path, place.span.line), _range(server, place.path, place.span))
 
 
 def _range(server: TileServer, path: str, span: Span) -> wire.Range:
