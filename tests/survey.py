@@ -3,8 +3,8 @@
     python -m tests.survey PATH... [--targets sm_90,sm_100] [--python INTERPRETER] [--every N] [--json FILE]
 
 PATH is a file or a folder. A line for each kernel: how many typed ranges, which targets have code, and, where something
-is lacking, the first line of why. Then the table: kernels recognised, loaded, typed, compiled, and those that are written
-for another version of their compiler, which are counted apart. Exits with 1 if a bar is missed.
+is lacking, the first line of why. Then the table: kernels recognised, loaded, typed, compiled, and those that are
+written for another version of their compiler, which are counted apart. Exits with 1 if a bar is missed.
 """
 
 from __future__ import annotations
@@ -58,9 +58,12 @@ class Outcome(NamedTuple):
     seconds: float
 
 
-async def survey(files: Sequence[Path], targets: Sequence[str], python: str, cache: str) -> list[Outcome]:
+async def survey(files: Sequence[Path], targets: Sequence[str], python: str, cache: str, limit: float) -> list[Outcome]:
     outcomes: list[Outcome] = []
-    settings, problems = decode({"targets": list(targets), "python": python, "cache": {"directory": cache}})
+    limits = {"inference": limit, "tool": limit}
+    settings, problems = decode(
+        {"targets": list(targets), "python": python, "cache": {"directory": cache}, "timeouts": limits}
+    )
     assert not problems
     by_root: dict[Path, list[Path]] = {}
     for path in files:
@@ -176,12 +179,13 @@ def main() -> int:
     parser.add_argument("--targets", default="sm_90")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--every", type=int, default=1, help="take each Nth file")
+    parser.add_argument("--timeout", type=float, default=60.0, help="seconds for one step of one kernel")
     parser.add_argument("--json", type=Path, help="write the outcomes there")
     arguments = parser.parse_args()
     targets = arguments.targets.split(",")
     files = [path for given in arguments.paths for path in find_files(given)][:: arguments.every]
     with tempfile.TemporaryDirectory() as cache:
-        outcomes = asyncio.run(survey(files, targets, arguments.python, cache))
+        outcomes = asyncio.run(survey(files, targets, arguments.python, cache, arguments.timeout))
     if arguments.json:
         arguments.json.write_text(json.dumps([outcome._asdict() for outcome in outcomes], indent=1))
     text, good = table(outcomes, targets)

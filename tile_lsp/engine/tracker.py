@@ -183,6 +183,9 @@ class KernelTracker:
             for arguments in planned.alternatives:
                 other = planned.assuming(arguments)
                 tried = await self._compiler.infer(other.compilation)
+                if tried.faults and tried.faults[0].kind is not FaultKind.USER:
+                    # It takes too long, or there is no worker: the next one would be no better.
+                    break
                 if not tried.faults:
                     inference, key = tried, other.view.job.key
                     jobs = list(self._plan.jobs)

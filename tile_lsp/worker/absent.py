@@ -12,7 +12,7 @@ import importlib.util
 import linecache
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -33,6 +33,7 @@ class Absent:
         self._modules: dict[str, ModuleType] = {}
         self._placeholders: dict[str, Placeholder] = {}
         self._guards: dict[str, list[tuple[int, int]]] = {}
+        self._whys: dict[str, str] = {}
 
     def is_missing(self, top: str) -> bool:
         if top in sys.stdlib_module_names or top in sys.modules:
@@ -67,6 +68,20 @@ class Absent:
             if parent:
                 self._module(parent, standin).__dict__[leaf] = known
         return known
+
+    def lost(self, module: ModuleType, names: Iterable[str], why: str) -> None:
+        """Bind what code that failed would have bound."""
+        for name in names:
+            path = f"{module.__name__}.{name}"
+            self._whys[path] = why
+            module.__dict__.setdefault(name, Nothing(path, self))
+
+    def why(self, path: str) -> str:
+        """Why that is not there, for people."""
+        for known, why in self._whys.items():
+            if path == known or path.startswith((f"{known}.", f"{known}(", f"{known}[")):
+                return f"{known} could not be had: {why}"
+        return f"{path.partition('.')[0]} is not installed in {sys.executable}"
 
     def attribute(self, path: str) -> Any:
         if path in self.answers:
@@ -114,6 +129,11 @@ class _AbsentModule(ModuleType):
         value = absent.attribute(path)
         self.__dict__[name] = value
         return value
+
+
+def reason(value: object) -> str | None:
+    """Why a value is nothing; None for one that is something."""
+    return value._absent.why(value._path) if isinstance(value, Nothing) else None
 
 
 class Nothing:

@@ -7,6 +7,7 @@ So every location that a compiler writes is (member, line, column), and `inspect
 from __future__ import annotations
 import __future__
 
+import ast
 import builtins
 import functools
 import importlib
@@ -41,7 +42,11 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             frozenset(m["id"] for module in closure["modules"] for m in module["members"] if m.get("function"))
         )
         self._standins = standins
+        self._absent = absent
         self._builtins = {**builtins.__dict__, "__import__": standins.importer(self.whole_module, absent)}
+        self._import = builtins.__import__
+        # Modules outside the closure that it imports by name at run time: they find what is there, and what is not.
+        self._import_outside = standins.importer(True, absent) if absent is not None else self._import
         self._hidden: dict[str, ModuleType | None] = {}
         self._parents = {} if self.whole_module else dict(_parent_packages(closure["modules"]))
 
@@ -49,6 +54,7 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         # Modules that the worker has loaded for itself must not take the place of the workspace's.
         for name in (*self._modules, *self._parents):
             self._hidden[name] = sys.modules.pop(name, None)
+        builtins.__import__ = self._import_outside
         sys.meta_path.insert(0, self)
         sys.path[0:0] = [root for root in self._roots if root not in sys.path]
         importlib.invalidate_caches()
@@ -59,6 +65,7 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return self
 
     def __exit__(self, *error: object) -> None:
+        builtins.__import__ = self._import
         sys.meta_path.remove(self)
         for name, module in self._hidden.items():
             if module is not None:
@@ -110,10 +117,55 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module.__dict__["__builtins__"] = self._builtins
         described = self._modules.get(module.__name__)
         for member in described["members"] if described else ():
-            code = compile(member["text"], member["id"], "exec", _flags(member.get("future", ())), dont_inherit=True)
+            flags = _flags(member.get("future", ()))
+            if self._absent is not None and self.whole_module:
+                self._execute_by_statement(module, member, flags)
+                continue
+            code = compile(member["text"], member["id"], "exec", flags, dont_inherit=True)
             if member.get("function"):
                 self.executed.watch(code)
-            exec(code, module.__dict__)
+            try:
+                exec(code, module.__dict__)
+            except Exception as error:
+                self._miss(module, ast.parse(member["text"]), error)
+
+    def _execute_by_statement(self, module: ModuleType, member: Mapping[str, Any], flags: int) -> None:
+        """What can't run here takes nothing but itself with it."""
+        for statement in ast.parse(member["text"]).body:
+            tree = ast.Module([statement], [])
+            try:
+                exec(compile(tree, member["id"], "exec", flags, dont_inherit=True), module.__dict__)
+            except Exception as error:
+                self._miss(module, tree, error)
+
+    def _miss(self, module: ModuleType, tree: ast.AST, error: Exception) -> None:
+        """Host code failed: it is absent, as a library would be, and says why where it is missed.
+
+        Raises the error where the kernel itself is what failed, or where nothing may be absent.
+        """
+        names = _bound(tree)
+        if self._absent is None or self._binds_entry(module.__name__, names):
+            raise error
+        self._absent.lost(module, names, faults.describe(error))
+
+    def _binds_entry(self, module: str, names: set[str]) -> bool:
+        root = ast.parse(self.entry["expression"], mode="eval")
+        return module == self.entry["module"] and any(
+            isinstance(node, ast.Name) and node.id in names for node in ast.walk(root)
+        )
+
+
+def _bound(tree: ast.AST) -> set[str]:
+    """Names that statements bind in their module."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.alias):
+            names.add((node.asname or node.name).partition(".")[0])
+    return names - {"*"}
 
 
 def _flags(future: Sequence[str]) -> int:

@@ -87,6 +87,9 @@ class Assumed(msgspec.Struct, frozen=True):
 
 def assume(parameters: Sequence[Parameter], usage: Usage, guess: Guess) -> tuple[Assumed, ...]:
     """One argument for each parameter."""
+    if usage.rank > 2 and guess.block > 16:
+        # Blocks of three dimensions of 64 are more than a compiler can chew.
+        guess = msgspec.structs.replace(guess, block=16, dim=min(guess.dim, 16))
     return tuple(_one(parameter, usage, guess) for parameter in parameters)
 
 
@@ -166,10 +169,14 @@ def _constant(parameter: Parameter, use: Use, guess: Guess) -> Assumed:
 
 
 def _value(name: str, use: Use, guess: Guess) -> tuple[str, str]:
-    if use.dtype or _DTYPE.search(name):
+    if use.dtype:
         return ("fp32" if "acc" in name.lower() else "fp16"), "used as a dtype"
     if use.texts:
         return repr(use.texts[0]), "compared with a text"
+    if use.numbers and not use.number and not use.size:
+        return str(use.numbers[0]), "compared with a number"
+    if _DTYPE.search(name):
+        return ("fp32" if "acc" in name.lower() else "fp16"), "its name"
     if use.none and guess.optional:
         return "None", "compared with None"
     if use.size:
@@ -188,6 +195,4 @@ def _value(name: str, use: Use, guess: Guess) -> tuple[str, str]:
         return "1.0", "its name"
     if _FEW.search(name):
         return "4", "its name"
-    if use.numbers and not use.number:
-        return str(use.numbers[0]), "compared with a number"
     return str(guess.dim), "computed with as a number" if use.number else "a constant"

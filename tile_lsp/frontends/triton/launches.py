@@ -189,8 +189,12 @@ class _Values:
                 for a, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
                 if default is not None
             }
-            if name in defaults:
-                return defaults[name]
+            default = defaults.get(name)
+            if default is not None and not (isinstance(default, ast.Constant) and default.value is None):
+                return default
+            if default is not None:
+                # What may be left out is not left out here as far as one can see.
+                return None
         return None
 
     def _is_local(self, name: str) -> bool:

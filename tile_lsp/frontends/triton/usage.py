@@ -46,9 +46,9 @@ class Use(msgspec.Struct):
     """Compared with None."""
     dtype: bool = False
     texts: tuple[str, ...] = ()
-    """Compared with these."""
+    """Equal to one of these, or not."""
     numbers: tuple[int, ...] = ()
-    """Compared with these."""
+    """The same."""
     called: bool = False
     multiplied: bool = False
 
@@ -56,6 +56,8 @@ class Use(msgspec.Struct):
 class Usage(msgspec.Struct):
     uses: dict[str, Use]
     has_dot: bool = False
+    rank: int = 1
+    """Most dimensions of a block."""
     needs_float32: bool = False
     """Values go into functions that take no half precision."""
 
@@ -124,6 +126,8 @@ class _Reader:
                 self._offsets(node.value) if self._is_pointer(node.target) else None
             elif isinstance(node, ast.For):
                 self._sizes(node.iter)
+            elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
+                self.usage.rank = max(self.usage.rank, len(node.slice.elts))
         # Pointers are known only now: what is added to them are offsets.
         for node in statements:
             if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)) and self._is_pointer(node.left):
@@ -301,6 +305,7 @@ class _Reader:
         function, home = found
         inner = _usage(function, home, self.names, self.depth + 1)
         self.usage.has_dot = self.usage.has_dot or inner.has_dot
+        self.usage.rank = max(self.usage.rank, inner.rank)
         self.usage.needs_float32 = self.usage.needs_float32 or inner.needs_float32
         parameters = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
         given = list(zip(parameters, node.args, strict=False))
@@ -398,7 +403,8 @@ class _Reader:
 
     def _compare(self, node: ast.Compare) -> None:
         sides = [node.left, *node.comparators]
-        for side in sides:
+        chosen = all(isinstance(operator, (ast.Eq, ast.NotEq, ast.Is, ast.IsNot, ast.In)) for operator in node.ops)
+        for side in sides if chosen else ():
             if not isinstance(side, ast.Name):
                 continue
             for name in self.aliases.get(side.id, ()):

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Collection
 from typing import Any
 
+from ...absent import reason
 from . import typetext
 
 Place = list[Any]
@@ -120,43 +121,26 @@ class Recorder:
 
 
 def _unseen(node: ast.AST, visited: set[tuple[int, int]]) -> list[ast.AST]:
-    """The outermost statements, and branches of conditional expressions, that were not visited; neighbours as one."""
+    """The outermost statements, and branches of conditional expressions, that were not visited."""
     found: list[ast.AST] = []
     for field in ("body", "orelse"):
         block = getattr(node, field, None)
-        if isinstance(block, list):
-            first = last = None
-            for statement in block:
-                if (statement.lineno, statement.col_offset) in visited or _says_nothing(statement):
-                    if first is not None:
-                        found.append(_joined(first, last))
-                        first = None
-                    found += _unseen(statement, visited)
-                else:
-                    first, last = first or statement, statement
-            if first is not None:
-                found.append(_joined(first, last))
+        for statement in block if isinstance(block, list) else ():
+            if (statement.lineno, statement.col_offset) in visited or _says_nothing(statement):
+                found += _unseen(statement, visited)
+            else:
+                found.append(statement)
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.expr):
             for inner in ast.walk(child):
                 if isinstance(inner, ast.IfExp) and (inner.lineno, inner.col_offset) in visited:
-                    found += [
-                        branch
-                        for branch in (inner.body, inner.orelse)
-                        if (branch.lineno, branch.col_offset) not in visited
-                    ]
+                    branches = (inner.body, inner.orelse)
+                    found += [branch for branch in branches if (branch.lineno, branch.col_offset) not in visited]
     return found
 
 
 def _says_nothing(node: ast.stmt) -> bool:
     return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
-
-
-def _joined(first: Any, last: Any) -> ast.AST:
-    node = ast.Pass()
-    node.lineno, node.col_offset = first.lineno, first.col_offset
-    node.end_lineno, node.end_col_offset = last.end_lineno, last.end_col_offset
-    return node
 
 
 def _subclass(code_generator: Any, release: tuple[int, int]) -> type:
@@ -207,6 +191,10 @@ def _subclass(code_generator: Any, release: tuple[int, int]) -> type:
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                     self.target = node
             result = self._visit(node)
+            if (why := reason(result)) is not None and isinstance(getattr(node, "ctx", None), ast.Load):
+                error = error_type(self.jit_fn.src, node, f"`{ast.unparse(node)}` is not there: {why}")
+                error.tile_place = (self, node)
+                raise error
             if isinstance(node, ast.expr) and result is not None and not isinstance(result, str):
                 kind, name = ("load", node.id) if isinstance(node, ast.Name) else ("expr", None)
                 recorder.notes.append((self, node, kind, name, result))

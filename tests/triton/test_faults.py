@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.support.workbench import Workbench
+from tile_lsp.model.outcome import Fault, FaultKind
+from tile_lsp.model.stage import Stage
+
+from .carets import faulty, write
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+CASES = {
+    "name": """
+@triton.jit
+def k(x_ptr):
+    tl.store(x_ptr, yy)
+    #               ^^ error: yy is not defined
+""",
+    "shapes": """
+@triton.jit
+def k(x_ptr, BLOCK: tl.constexpr):
+    a = tl.arange(0, 16)
+    b = tl.arange(0, 32) + a
+    #   ^^^^^^^^^^^^^^^^^^^^ error: Cannot make_shape_compatible: incompatible dimensions at index 0: 32 and 16
+    tl.store(x_ptr + a, b)
+""",
+    "in a helper": """
+@triton.jit
+def inner(a, b):
+    return tl.dot(a, b)
+    #      ^^^^^^^^^^^^ error: input and other must have equal reduction dimensions
+
+
+@triton.jit
+def outer(a):
+    return inner(a, a)
+    #      ^^^^^^^^^^^ called from here
+
+
+@triton.jit
+def k(x_ptr):
+    x = tl.zeros((32, 64), tl.float16)
+    tl.store(x_ptr, tl.sum(outer(x)))
+    #                      ^^^^^^^^ called from here
+""",
+    "assertion": """
+@triton.jit
+def k(x_ptr, BLOCK: tl.constexpr):
+    tl.static_assert(BLOCK > 4096, "BLOCK is too small")
+    # ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: BLOCK is too small
+    tl.store(x_ptr, 1.0)
+""".replace("    # ^^", "#   ^^^^"),
+    "attribute of the language": """
+@triton.jit
+def k(x_ptr):
+    tl.store(x_ptr, tl.sigmoyd(1.0))
+    #               ^^^^^^^^^^ error: module 'triton.language' has no attribute 'sigmoyd'
+""",
+    "statement": """
+@triton.jit
+def k(x_ptr):
+    try:
+#   ^^^^ error: unsupported AST node type: Try
+        tl.store(x_ptr, 1.0)
+    finally:
+        pass
+""",
+}
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case != "statement"])
+async def test_a_fault_stands_at_its_exact_range_with_its_callers(bench: Workbench, case: str):
+    shown, expected = await faulty(bench, f"fault_{case.replace(' ', '_')}.py", CASES[case].lstrip("\n"))
+    assert shown == expected
+
+
+async def code_fault(bench: Workbench, name: str, text: str, kernel: str = "k", stage: Stage = Stage.SASS) -> Fault:
+    await write(bench, name, text)
+    shown = await bench.session.artifact(bench.path(name), kernel, stage)
+    assert isinstance(shown, Fault), shown
+    return shown
+
+
+def marked(bench: Workbench, name: str, fault: Fault) -> str:
+    """The line that a fault is shown at."""
+    place = bench.kernel(name).positions.chain(fault.chain)[0]
+    return bench.text(name).split("\n")[place.span.line - 1].strip()
+
+
+async def test_a_ptxas_error_comes_back_to_its_line(bench: Workbench):
+    text = """\
+@triton.jit
+def k(x_ptr):
+    at = tl.arange(0, 64)
+    x = tl.load(x_ptr + at)
+    y = tl.inline_asm_elementwise("bogus.f32 $0, $1;", "=r,r", [x], dtype=tl.float32, is_pure=True, pack=1)
+    tl.store(x_ptr + at, y)
+"""
+    fault = await code_fault(bench, "ptxas.py", text)
+    assert fault.kind is FaultKind.USER
+    assert "bogus" in fault.message
+    assert "/tmp" not in fault.message
+    assert marked(bench, "ptxas.py", fault).startswith("y = tl.inline_asm")
+
+
+SMEM = """\
+# tile-lsp: SIDE=256 num_warps=8
+@triton.jit
+def k(x_ptr, SIDE: tl.constexpr):
+    at = tl.arange(0, SIDE)
+    a = tl.load(x_ptr + at[:, None] * SIDE + at[None, :]).to(tl.float16)
+    b = tl.load(x_ptr + at[:, None] + at[None, :] * SIDE).to(tl.float16)
+    tl.store(x_ptr + at[:, None] * SIDE + at[None, :], tl.dot(a, b).to(tl.float16))
+"""
+
+
+async def test_more_shared_memory_than_there_is_is_said_and_the_ir_is_still_shown(bench: Workbench):
+    fault = await code_fault(bench, "smem.py", SMEM)
+    assert fault.kind is FaultKind.USER
+    assert "shared memory" in fault.message
+    assert "232448" in fault.message
+    assert "ttg.local_alloc" in (await bench.show("smem.py", Stage.TTGIR)).text
+    assert (await bench.show("smem.py", Stage.PTX)).text
+
+
+@pytest.mark.parametrize(
+    ("comment", "word", "message"),
+    [
+        ("num_wraps=8", "num_wraps", "did you mean `num_warps`?"),
+        ("num_warps=64", "64", "1024 threads"),
+        ("num_warps=3", "3", "a power of two"),
+        ("BLOK=64", "BLOK", "did you mean `BLOCK`?"),
+        ("BLOCK=*fp32", "*fp32", "is a constexpr: give it a value"),
+        ("x_ptr=*fp33", "fp33", "did you mean `fp32`?"),
+        ("x_ptr=*fp32:8", ":8", "write :16"),
+        ("target=sm_91", "sm_91", "does not compile for sm_91"),
+        ("target=sm_88", "sm_88", "sm_87 and sm_89 are near"),
+        ("target=sm_90a", "sm_90a", "write sm_90"),
+    ],
+)
+async def test_a_wrong_word_of_a_comment_is_marked(bench: Workbench, comment: str, word: str, message: str):
+    text = f"# tile-lsp: {comment}\n@triton.jit\ndef k(x_ptr, BLOCK: tl.constexpr):\n    tl.store(x_ptr, BLOCK)\n"
+    await write(bench, "words.py", text)
+    (problem,) = bench.session.snapshot().files[bench.path("words.py")].problems
+    line = bench.text("words.py").split("\n")[problem.span.line - 1]
+    assert line[problem.span.column : problem.span.end_column] == word
+    assert message in problem.message
+
+
+async def test_an_option_that_this_version_lacks_is_said(bench: Workbench):
+    text = "# tile-lsp: waves_per_eu=2 target=sm_90\n@triton.jit\ndef k(x_ptr):\n    tl.store(x_ptr, 1.0)\n"
+    await write(bench, "unread.py", text)
+    shown = await bench.session.artifact(bench.path("unread.py"), "k", Stage.SASS)
+    # It is another backend's option: read there, without effect here.
+    assert not isinstance(shown, Fault)
+
+
+async def test_an_api_that_is_gone_says_what_to_use(bench: Workbench):
+    text = """\
+@triton.jit
+def k(x_ptr):
+    p = tl.make_block_ptr(x_ptr, (64,), (1,), (0,), (64,), (0,))
+    tl.store(p, tl.load(p))
+"""
+    await write(bench, "gone.py", text)
+    faults = bench.kernel("gone.py").faults
+    if bench.release < (3, 9):
+        assert not faults
+    else:
+        (fault,) = faults
+        assert "tensor descriptor" in f"{fault.message} {fault.help}"
+        assert marked(bench, "gone.py", fault).startswith("p = tl.make_block_ptr")

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.support.workbench import Workbench
+
+from .carets import typed, write
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+CASES = {
+    "expressions": """
+@triton.jit
+def k(x_ptr, n, BLOCK: tl.constexpr):
+#     ^^^^^ pointer<fp32>
+    #        ^ int32
+    #           ^^^^^ constexpr[64]
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+#   ^^^^^^^ tensor<64xint32>
+    #                            ^^^^^ constexpr[64]
+    #                                    ^^^^^^^^^^^^^^^^^^^ tensor<64xint32>
+    é = tl.load(x_ptr + offsets, mask=offsets < n)
+    #           ^^^^^^^^^^^^^^^ tensor<64xpointer<fp32>>
+    #                                 ^^^^^^^^^^^ tensor<64xint1>
+    half = é.to(tl.float16)[None, :]
+    #      ^^^^^^^^^^^^^^^^ tensor<64xfp16>
+    #      ^^^^^^^^^^^^^^^^^^^^^^^^^ tensor<1x64xfp16>
+    tl.store(x_ptr + offsets, tl.sum(half, axis=0))
+    #                         ^^^^^^^^^^^^^^^^^^^^ tensor<64xfp16>
+""",
+    "constants": """
+SIDE = tl.constexpr(32)
+
+
+@triton.jit
+def k(x_ptr, BLOCK: tl.constexpr):
+    WIDE: tl.constexpr = BLOCK * 2 + SIDE
+    #                    ^^^^^^^^^ constexpr[128]
+    #                                ^^^^ constexpr[32]
+    #                    ^^^^^^^^^^^^^^^^ constexpr[160]
+    small: tl.constexpr = WIDE // 80 if BLOCK > 8 else 1
+    #                     ^^^^^^^^^^ constexpr[2]
+    tl.store(x_ptr + small, 1.5)
+""",
+    "helpers": """
+@triton.jit
+def scaled(value, factor, TWICE: tl.constexpr):
+    #                     ^^^^^ constexpr[False] | constexpr[True]
+    if TWICE:
+        value = value * 2
+        #       ^^^^^^^^^ fp32
+    return value * factor
+    #      ^^^^^^^^^^^^^^ fp16 | fp32
+
+
+@triton.jit
+def k(x_ptr):
+    x = tl.load(x_ptr)
+    both = scaled(x, 3.0, True) + scaled(x.to(tl.float16), 2, False)
+    #      ^^^^^^^^^^^^^^^^^^^^ fp32
+    #                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ fp16
+    tl.store(x_ptr, both)
+""",
+    "loops and tuples": """
+@triton.jit
+def pair(a, b):
+    return a + b, a
+    #      ^^^^^^^^ (int32, int32)
+
+
+@triton.jit
+def k(x_ptr, n):
+    total = 0.0
+    for i in range(n):
+    #   ^ int32
+        total += tl.load(x_ptr + i)
+        #        ^^^^^^^^^^^^^^^^^^ fp32
+    first, second = pair(n, 2)
+    #               ^^^^^^^^^^ (int32, int32)
+    while first > 0:
+        first -= second
+        #        ^^^^^^ int32
+    tl.store(x_ptr, total)
+    #               ^^^^^ fp32
+""",
+    "nested, in an indented block": """
+def make(SIDE):
+    if True:
+
+        @triton.jit
+        def k(x_ptr):
+            at = tl.arange(0, SIDE.value)
+            #    ^^^^^^^^^^^^^^^^^^^^^^^^ tensor<16xint32>
+            tl.store(x_ptr + at, at)
+
+    return k
+
+
+kernel = make(tl.constexpr(16))
+""",
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+async def test_each_range_has_its_type(bench: Workbench, case: str):
+    shown, expected = await typed(bench, f"types_{case[:6].strip().replace(',', '')}.py", CASES[case].lstrip("\n"))
+    assert shown == expected
+
+
+async def test_what_a_launch_finds_out_is_said(bench: Workbench):
+    text = """\
+# tile-lsp: x_ptr=*fp16:16 n=1 m=48 k=i32
+@triton.jit
+def k(x_ptr, n, m, k):
+    tl.store(x_ptr + n, m + k)
+"""
+    await write(bench, "facts.py", text)
+    records = {r.name: r for r in bench.kernel("facts.py").inference.types if r.kind == "param"}
+    assert records["x_ptr"].facts == (("divisible by", "16"),)
+    assert (records["n"].type, records["n"].facts) == ("constexpr[1]", (("specialised", "equal to 1"),))
+    assert records["m"].facts == (("divisible by", "16"),)
+    assert records["k"].facts == ()
+
+
+async def test_branches_that_constants_rule_out_are_known(bench: Workbench):
+    text = """\
+# tile-lsp: WIDE=False
+@triton.jit
+def k(x_ptr, WIDE: tl.constexpr):
+    if WIDE:
+        x = 1.0
+        y = x
+    else:
+        y = 2.0
+    tl.store(x_ptr, y if not WIDE else x)
+    return
+    tl.store(x_ptr, 3.0)
+"""
+    await write(bench, "inactive.py", text)
+    view = bench.kernel("inactive.py")
+    lines = bench.text("inactive.py").split("\n")
+    ranges = [view.positions.resolve(place).span for place in view.inference.inactive]
+    shown = [lines[s.line - 1][s.column : s.end_column] for s in sorted(ranges)]
+    assert shown == ["x = 1.0", "y = x", "x", "tl.store(x_ptr, 3.0)"]
+
+
+async def test_a_comment_moves_types_and_runs_nothing(bench: Workbench):
+    text = "# tile-lsp: x_ptr=*fp32\n@triton.jit\ndef k(x_ptr):\n    x = tl.load(x_ptr)\n    tl.store(x_ptr, x)\n"
+    whole = await write(bench, "moved.py", text)
+    bench.ran()
+    await bench.edit("moved.py", whole.replace("    x = tl", "\n    # a remark\n    x  =  tl"))
+    assert bench.ran() == {}
+    assert bench.types_of("moved.py", "x") == {"fp32"}
