@@ -71,6 +71,11 @@ await withPage(
     }
     await vscode.picture("compare");
 
+    await vscode.page.reload();
+    for (const index of [1, 2]) {
+      await vscode.group(index).line("of matmul for sm_90").waitFor({ timeout: 60_000 });
+    }
+
     await source.type("ct.mma(a, b, acc)", "acc = ct.mma(a, b, a)");
     await vscode.until("the tab to say that there is an error", async () =>
       (await page.locator(".tab .monaco-icon-label[aria-label*='error'], .tab[aria-label*='error']").count()) > 0,

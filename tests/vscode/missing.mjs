@@ -20,9 +20,7 @@ await withPage(
     await vscode.openFile("kernel.py");
     await offer.waitFor();
     const buttons = (await offer.locator(".monaco-button").allInnerTexts()).map((text) => text.trim());
-    assert.equal(buttons.length, 3, buttons.join(" | "));
-    assert.match(buttons[0], /^Install tile-lsp into .*\.venv.bin.python$/);
-    assert.deepEqual(buttons.slice(1), ["Choose interpreter", "Open docs"]);
+    assert.deepEqual(buttons, ["Install tile-lsp into .venv/bin/python", "Choose interpreter", "Open docs"]);
     await vscode.picture("missing");
 
     await offer.locator(".monaco-button", { hasText: "Install tile-lsp into" }).click();

@@ -65,7 +65,9 @@ def tools() -> Path:
 def _call(*command: str | Path, cwd: Path = EXTENSION) -> None:
     """Run a step of the preparation; its output is the failure's message."""
     environment = {**os.environ, "PATH": f"{NODE}:{os.environ['PATH']}"}
-    done = subprocess.run(command, cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(
+        command, cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}"
 
 
@@ -80,7 +82,11 @@ def workspace(tmp_path: Path) -> Path:
 
 @contextlib.contextmanager
 def vscode(
-    state: Path, *options: str, settings: dict[str, object] | None = None, path: str | None = None, package: Path | None = None
+    state: Path,
+    *options: str,
+    settings: dict[str, object] | None = None,
+    path: str | None = None,
+    package: Path | None = None,
 ) -> Iterator[int]:
     """VS Code on a port of its own; `package` is installed into it. Its whole process group ends with the block."""
     port = _free_port()
@@ -135,9 +141,10 @@ def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
     pytest.fail(f"VS Code does not answer:\n{log.read_text()}")
 
 
-def run_node(script: str, *arguments: object, limit: float = 280) -> None:
+def run_node(script: str, *arguments: object, limit: float = 600) -> None:
     """Run a script that drives the browser. Its process group, the browser in it, ends with it."""
     environment = {**os.environ, "VSCODE_TEST": str(VSCODE)}
+    (PICTURES / "failure.png").unlink(missing_ok=True)
     process = subprocess.Popen(
         [NODE / "node", HERE / script, *map(str, arguments)],
         env=environment,
@@ -168,7 +175,7 @@ def test_features_in_the_extension_host(tmp_path: Path, workspace: Path) -> None
         run_node("run_host.mjs", port, workspace, EXTENSION, HERE / "host/features.js")
 
 
-TRAP = '''\
+TRAP = """\
 from pathlib import Path
 
 import cuda.tile as ct
@@ -181,7 +188,7 @@ def trap(a, b, tile: ct.Constant[int]):
     i = ct.bid(0)
     Path("module-ran").touch()
     ct.store(b, index=(i,), tile=ct.load(a, index=(i,), shape=(tile,)))
-'''
+"""
 
 
 @pytest.mark.usefixtures("tools")

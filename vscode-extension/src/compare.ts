@@ -1,5 +1,5 @@
 // Compare Stages Side by Side: a column for each; all of them follow the cursor.
-import { commands, type Disposable, ViewColumn, window } from "vscode";
+import { commands, type Disposable, TabInputText, Uri, ViewColumn, window } from "vscode";
 import type { Kernels } from "./kernels";
 import { SCHEME } from "./listings";
 import type { Show } from "./show";
@@ -28,8 +28,18 @@ export function registerCompare(kernels: Kernels, show: Show): Disposable {
       { title: `Stages of ${kernel.name}, side by side`, canPickMany: true },
     );
     const source = window.visibleTextEditors.find((editor) => editor.document.uri.scheme !== SCHEME)?.viewColumn;
+    await close((picked ?? []).flatMap(({ stage }) => kernel.documents[stage] ?? []));
     for (const [index, { stage }] of (picked ?? []).entries()) {
       await show.kernel(kernel, stage, undefined, (source ?? ViewColumn.One) + index + 1);
     }
   });
+}
+
+/** Listings that are about to have a column of their own leave the one they are in. */
+async function close(uris: readonly string[]): Promise<void> {
+  const spelt = uris.map((uri) => Uri.parse(uri).toString());
+  const tabs = window.tabGroups.all.flatMap((group) => group.tabs);
+  await window.tabGroups.close(
+    tabs.filter(({ input }) => input instanceof TabInputText && spelt.includes(input.uri.toString())),
+  );
 }

@@ -11,6 +11,7 @@ import { registerPin } from "./pin";
 import { KeepPlace } from "./place";
 import { Python } from "./python";
 import { Quiet } from "./quiet";
+import { Restore } from "./restore";
 import { Select } from "./select";
 import { Server } from "./server";
 import { follows } from "./settings";
@@ -44,6 +45,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     registerPin(kernels, listings),
     new Follow(listings),
     new KeepPlace(),
+    new Restore(started, listings, context.workspaceState),
     new Badges(listings),
     new Quiet(listings),
     new Status(started, kernels, listings),

@@ -17,6 +17,9 @@ import type { Server } from "./server";
 
 export const SCHEME = "tile";
 
+/** Stands in for a text that takes longer. */
+export const COMPILING = "// compiling …\n";
+
 export type State = DocumentResult["state"];
 
 export interface Listing {
@@ -91,7 +94,7 @@ export class Listings implements Disposable {
       () => this.reload([uri]),
       () => undefined,
     );
-    return "// compiling …\n";
+    return COMPILING;
   }
 
   /** Have texts made anew. */

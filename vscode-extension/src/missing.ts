@@ -46,7 +46,7 @@ export class Missing implements Disposable {
 
   private async offer(): Promise<void> {
     const interpreter = workspace.isTrusted ? findInterpreter(await this.server.surroundings()) : undefined;
-    const install = interpreter && `Install tile-lsp into ${interpreter}`;
+    const install = interpreter && `Install tile-lsp into ${workspace.asRelativePath(interpreter, false)}`;
     const answer = await window.showWarningMessage(
       "Tile needs its language server, the Python package tile-lsp, and did not find it.",
       ...(install ? [install] : []),

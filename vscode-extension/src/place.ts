@@ -1,7 +1,7 @@
 // A listing that is made anew keeps its place: cursor and scroll stay with their instructions, whatever their lines are now.
 import { type Disposable, Range, Selection, type TextEditor, TextEditorRevealType, window, workspace } from "vscode";
 import { align } from "./align";
-import { SCHEME } from "./listings";
+import { COMPILING, SCHEME } from "./listings";
 
 /** How an editor stood to a version of its document. */
 interface Place {
@@ -51,7 +51,7 @@ export class KeepPlace implements Disposable {
     const place = this.places.get(editor);
     if (!place || place.version >= document.version) return;
     const lines = document.getText().split("\n");
-    const moved = align(place.lines, lines);
+    const moved = place.lines.join("\n") === COMPILING ? () => 0 : align(place.lines, lines);
     const { anchor, active } = place.selection;
     const selection = new Selection(moved(anchor.line), anchor.character, moved(active.line), active.character);
     // What is looked at stays where it was in the window: the cursor if it is in sight, else the first line.

@@ -112,8 +112,8 @@ export class Status implements Disposable {
     if (stats) {
       const { inferences, codegens, store } = stats;
       facts.push({
-        label: `${inferences} inferences and ${codegens} code generations ran`,
-        description: `${store.hits ?? 0} results came from the cache`,
+        label: `Inferences: ${inferences}`,
+        description: `code generations: ${codegens}, from the cache: ${store.hits ?? 0}`,
       });
     }
     const action = (label: string, command: string) => ({ label, command });
