@@ -69,11 +69,11 @@ def read_notebook(data: bytes) -> tuple[str, ...] | Unreadable:
     try:
         notebook = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=_Notebook)
     except RecursionError:
-        return Unreadable("not a notebook: nested too deeply")
+        return Unreadable("it is no notebook: nested too deeply")
     except (msgspec.MsgspecError, ValueError) as error:
-        return Unreadable(f"not a notebook of format 4: {error}")
+        return Unreadable(f"it is no notebook of format 4: {error}")
     if notebook.nbformat != 4:
-        return Unreadable(f"a notebook of format {notebook.nbformat}; open it in Jupyter and save it in format 4")
+        return Unreadable(f"it is a notebook of format {notebook.nbformat}; open it in Jupyter and save it in format 4")
     language = _language(notebook.metadata)
     return tuple(
         cell.source if isinstance(cell.source, str) else "".join(cell.source)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
+from tile_lsp.analysis.notebook import cell_position
 from tile_lsp.analysis.snapshot import ArgumentView, FileView, JobView, KernelView
 from tile_lsp.engine.files import Files
-from tile_lsp.ide.jobs import job_label
+from tile_lsp.ide.jobs import job_label, line_name
 from tile_lsp.model.location import SourceRange
 from tile_lsp.model.outcome import FaultKind
 
@@ -57,7 +58,8 @@ def _as_text(file: FileView) -> Iterator[str]:
     for index, kernel in enumerate(file.kernels):
         if index:
             yield ""
-        yield f"{short_path(file.path)}:{kernel.name_span.line}: {kernel.name} ({kernel.frontend})"
+        line = line_name(SourceRange(file.path, kernel.name_span), file.cells)
+        yield f"{short_path(file.path)}:{line}: {kernel.name} ({kernel.frontend})"
         for jobs in _by_arguments(kernel):
             yield from _arguments(jobs[0])
             width = max(len(job_label(job)) for job in jobs)
@@ -90,7 +92,7 @@ def _kernel(kernel: KernelView) -> dict[str, Any]:
     return {
         "name": kernel.name,
         "frontend": kernel.frontend,
-        "line": kernel.name_span.line,
+        **place_json(kernel.cells, kernel.name_span.line),
         "column": kernel.name_span.column,
         "jobs": [
             {
@@ -106,6 +108,14 @@ def _kernel(kernel: KernelView) -> dict[str, Any]:
         "faults": [fault.message for fault in kernel.faults],
         "notes": [note.message for note in kernel.notes],
     }
+
+
+def place_json(cells: Sequence[int], line: int) -> dict[str, int]:
+    """A line of a file; of a notebook, a cell and the line in it."""
+    if not cells:
+        return {"line": line}
+    cell, within = cell_position(cells, line)
+    return {"cell": cell, "line": within}
 
 
 def arguments_json(job: JobView) -> list[dict[str, str]]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from tile_lsp.analysis.comments import read_comments
+from tile_lsp.analysis.notebook import SUFFIX
 from tile_lsp.analysis.snapshot import FileView, JobView, KernelView, Snapshot
 from tile_lsp.engine.files import Files
 from tile_lsp.engine.session import Session
@@ -21,7 +22,7 @@ from tile_lsp.model.stage import Stage
 
 from .exits import Exit, UsageError
 from .faults import exit_code, fault_lines, problem_lines
-from .jobs import arguments_json
+from .jobs import arguments_json, place_json
 from .names import choose_kernel, choose_stage, parse_pairs, parse_selector
 from .output import can_write, write, write_bytes, write_error
 from .source import Sources
@@ -177,7 +178,7 @@ def _report(faults: tuple[Fault, ...], kernel: KernelView, sources: Sources) -> 
 
 
 def _as_json(kernel: KernelView, stage: Stage, shown: Shown) -> dict[str, Any]:
-    """Lines are 1-based, columns are 0-based and count UTF-8 bytes, ends are exclusive."""
+    """Lines are 1-based (a cell's in a notebook), columns are 0-based and count UTF-8 bytes, ends are exclusive."""
     return {
         "file": kernel.path,
         "kernel": kernel.name,
@@ -186,7 +187,7 @@ def _as_json(kernel: KernelView, stage: Stage, shown: Shown) -> dict[str, Any]:
         "key": shown.job.job.key,
         "arguments": arguments_json(shown.job),
         "text": shown.text,
-        "lines": [[[_location(place) for place in link] for link in links] for links in shown.links],
+        "lines": [[[_location(kernel, place) for place in link] for link in links] for links in shown.links],
         **({"data": shown.data} if stage is Stage.CUBIN else {}),
         "faults": [
             {
@@ -194,7 +195,7 @@ def _as_json(kernel: KernelView, stage: Stage, shown: Shown) -> dict[str, Any]:
                 "message": fault.message,
                 "code": fault.code,
                 "help": fault.help,
-                "chain": [_location(place) for place in kernel.positions.chain(fault.chain)],
+                "chain": [_location(kernel, place) for place in kernel.positions.chain(fault.chain)],
             }
             for fault in shown.faults
         ],
@@ -202,5 +203,9 @@ def _as_json(kernel: KernelView, stage: Stage, shown: Shown) -> dict[str, Any]:
     }
 
 
-def _location(place: SourceRange) -> dict[str, Any]:
-    return {"file": place.path, **place.span._asdict()}
+def _location(kernel: KernelView, place: SourceRange) -> dict[str, Any]:
+    span = place.span._asdict()
+    if place.path.endswith(SUFFIX):
+        begin = place_json(kernel.cells, span["line"])
+        span = {**span, **begin, "end_line": span["end_line"] - span["line"] + begin["line"]}
+    return {"file": place.path, **span}

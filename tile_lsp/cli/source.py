@@ -1,6 +1,7 @@
 """How a place in a source file is written for people: `file:line:column`, both from 1, and the line, marked.
 
-Columns count characters here: that is what editors show and jump to.
+In a notebook it is `file:cell 3:line:column`; its Python cells are counted, from 1. Columns count characters here: that
+is what editors show and jump to.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ import os
 import unicodedata
 from collections.abc import Callable
 
+from tile_lsp.analysis.notebook import SUFFIX, cell_starts
+from tile_lsp.ide.jobs import line_name
 from tile_lsp.model.location import SourceRange, Span
 
 #: Text of a file, None if it can't be read.
@@ -24,20 +27,29 @@ class Sources:
 
     def line(self, path: str, number: int) -> str:
         """Line `number` (from 1) without its end; empty beyond the file's."""
+        lines = self._all(path)
+        return lines[number - 1] if 0 < number <= len(lines) else ""
+
+    def cells(self, path: str) -> tuple[int, ...]:
+        """The first line of each cell of a notebook; empty for a file that is none."""
+        return cell_starts(self._all(path)) if path.endswith(SUFFIX) else ()
+
+    def _all(self, path: str) -> list[str]:
         lines = self._lines.get(path)
         if lines is None:
             # Only what Python ends a line at: splitlines() would also split at form feeds and Unicode separators.
             text = (self._read(path) or "").replace("\r\n", "\n").replace("\r", "\n")
             lines = self._lines[path] = text.split("\n")
-        return lines[number - 1] if 0 < number <= len(lines) else ""
+        return lines
 
     def column(self, path: str, line: int, column: int) -> int:
         """Bytes from 0 to characters from 1."""
         return len(_characters(self.line(path, line), column)) + 1
 
     def position(self, path: str, span: Span) -> str:
-        """`34:5`."""
-        return f"{span.line}:{self.column(path, span.line, span.column)}"
+        """`34:5`, `cell 3:4:5`."""
+        line = line_name(SourceRange(path, span), self.cells(path))
+        return f"{line}:{self.column(path, span.line, span.column)}"
 
     def where(self, place: SourceRange) -> str:
         """`examples/matmul.py:34:5`."""
@@ -52,7 +64,7 @@ class Sources:
         before = _characters(text, span.column)
         end = span.end_column if span.end_line == span.line else len(text.encode())
         marked = _characters(text, end)[len(before) :].rstrip()
-        number = str(span.line)
+        number = line_name(place, self.cells(path)).rpartition(":")[2]
         # Tabs are kept before the mark, so that it stands below the range at any width of tab.
         indent = "".join("\t" if character == "\t" else " " * _width(character) for character in before)
         marks = "^" + "~" * (sum(map(_width, marked)) - 1)

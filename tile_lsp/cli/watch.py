@@ -59,7 +59,7 @@ class _Watch:
         """Open what is new and holds Python, and have the rest looked at again."""
         assert self._session is not None
         for path in paths:
-            if path.endswith(".py") and self._path in (path, self._folder) and _mentions_compiler(path):
+            if path.endswith((".py", ".ipynb")) and self._path in (path, self._folder) and _mentions_compiler(path):
                 self._session.open(path)
         self._session.files_changed(paths)
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from tile_lsp.analysis.notebook import SUFFIX, Unreadable, read_notebook
 from tile_lsp.engine.analyse import FileAnalysis, analyse
 from tile_lsp.engine.events import SessionEvent
 from tile_lsp.engine.files import Files
@@ -53,7 +54,7 @@ class OneFile(NamedTuple):
             overrides=overrides,
         )
         if analysis is None:
-            raise UsageError(f"{short_path(self.path)} can't be read: it is gone, or larger than any source")
+            raise UsageError(f"{short_path(self.path)} can't be read: {_why_unreadable(self.path)}")
         return analysis
 
     def with_python(self, python: str) -> OneFile:
@@ -69,6 +70,15 @@ class OneFile(NamedTuple):
             yield session
         finally:
             await session.close()
+
+
+def _why_unreadable(path: str) -> str:
+    if path.endswith(SUFFIX):
+        with contextlib.suppress(OSError), open(path, "rb") as file:
+            cells = read_notebook(file.read())
+            if isinstance(cells, Unreadable):
+                return cells.message
+    return "it is gone, or larger than any source"
 
 
 def project_root(folder: str) -> str:

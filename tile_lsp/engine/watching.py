@@ -21,7 +21,7 @@ from watchdog.observers.polling import PollingObserver
 
 log = logging.getLogger(__name__)
 
-SUFFIXES = (".py", ".pyi", ".toml", ".cu", ".cuh")
+SUFFIXES = (".py", ".pyi", ".ipynb", ".toml", ".cu", ".cuh")
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages", "build", "dist"})
 _REMOTE = frozenset({"9p", "afs", "ceph", "cifs", "fuse.sshfs", "nfs", "nfs4", "smb3", "smbfs", "vboxsf", "virtiofs"})
 _MOST_WATCHES = 64

@@ -21,7 +21,7 @@ _TIMED = re.compile(
     r"(?P<indent>[ \t]*)(?P<magic>%time(?:it)?[ \t]+(?:(?:-[nrp][ \t]*\d+|-[tcqo]|--[\w-]+)[ \t]+)*)(?P<code>[^-\s].*)"
 )
 _ASSIGNED = re.compile(r"(?P<target>[ \t]*\w[\w.,\[\] \t]*=[ \t]*)[%!](?!=)")
-_HELP = re.compile(r"(?P<indent>[ \t]*)%{0,2}[^\W\d][\w.*\[\]'\"]*\?\??[ \t]*;?[ \t]*")
+_HELP = re.compile(r"(?P<indent>[ \t]*)%{0,2}(?:[^\W\d]|\*)[\w.*\[\]'\"]*\?\??[ \t]*;?[ \t]*")
 _TOKEN = re.compile(
     r"""
       \#[^\n]*
