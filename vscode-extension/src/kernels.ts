@@ -1,14 +1,5 @@
 // The kernels of the file in front, and the context keys by which commands are offered.
-import {
-  commands,
-  type Disposable,
-  EventEmitter,
-  type Position,
-  type TextEditor,
-  Uri,
-  window,
-  workspace,
-} from "vscode";
+import { commands, type Disposable, EventEmitter, type TextEditor, Uri, window, workspace } from "vscode";
 import type { Listings } from "./listings";
 import type { Job, Kernel } from "./protocol";
 import { ask } from "./requests";
@@ -64,7 +55,7 @@ export class Kernels implements Disposable {
     const kernels = this.inFront();
     const listing = editor && this.listings.get(editor.document.uri);
     if (listing) return kernels.find((kernel) => kernel.name === listing.kernel);
-    const around = editor && kernels.filter((kernel) => covers(kernel, editor.selection.active));
+    const around = editor && kernels.filter((kernel) => covers(kernel, editor));
     const shown = window.visibleTextEditors.flatMap(({ document }) => this.listings.get(document.uri)?.kernel ?? []);
     const seen = kernels.filter(({ name }) => shown.includes(name));
     return around?.at(-1) ?? [seen, kernels].find((some) => some.length === 1)?.[0];
@@ -133,6 +124,8 @@ export function describe(kernel: Kernel): string {
   return activeJob(kernel)?.label ?? kernel.state;
 }
 
-function covers({ range: { start, end } }: Kernel, { line }: Position): boolean {
-  return start.line <= line && line <= end.line;
+/** Of a notebook's kernels, only those of the cell that is edited can be. */
+function covers({ uri, range: { start, end } }: Kernel, { document, selection }: TextEditor): boolean {
+  const { line } = selection.active;
+  return Uri.parse(uri).toString() === document.uri.toString() && start.line <= line && line <= end.line;
 }
