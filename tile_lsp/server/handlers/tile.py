@@ -35,9 +35,8 @@ def register(server: TileServer) -> None:
     def jobs(params: wire.JobsParams) -> wire.JobsResult:
         kernels = server.snapshot.kernels()
         if params.text_document is not None:
-            uri = params.text_document.uri
-            path = server.path(uri)
-            kernels = tuple(k for k in kernels if k.path == path and server.is_in(uri, k.span))
+            path = server.path(params.text_document.uri)
+            kernels = tuple(kernel for kernel in kernels if kernel.path == path)
         return wire.JobsResult(tuple(_kernel(server, kernel) for kernel in kernels))
 
     @server.feature("tile/document")
