@@ -11,7 +11,8 @@ from tile_lsp.model.stage import Stage
 from .tileir import Locations, spread_over_regions
 
 _ALIAS = re.compile(r"(#loc[\w.$-]*) = loc\((.*)\)\s*")
-_INNER = re.compile(r' loc\((#loc[\w.$-]*|"(?:[^"\\]|\\.)*"\(#loc[\w.$-]*\))\)')
+_LOCATION = r"(?:#loc[\w.$-]*|\"(?:[^\"\\]|\\.)*\"\(#loc[\w.$-]*\)|callsite\(#loc[\w.$-]* at #loc[\w.$-]*\)|unknown)"
+_INNER = re.compile(rf" loc\(({_LOCATION})\)")
 
 
 def read(stage: Stage, text: str) -> Artifact:

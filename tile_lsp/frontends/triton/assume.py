@@ -43,10 +43,13 @@ class Guess(msgspec.Struct, frozen=True):
     block: int = 64
     optional: bool = False
     """Parameters that are compared with None are None."""
+    tuned: bool = False
+    """Parameters that an autotuner's unread configs may set have the value that the first one gives."""
 
 
 #: The first is shown where it works; the others are tried in their order.
 GUESSES = (
+    Guess(tuned=True),
     Guess(),
     Guess(flags=True),
     Guess(pointer="other"),
@@ -76,8 +79,8 @@ class Parameter(msgspec.Struct, frozen=True):
     """Spec of its default."""
     annotated: str | None = None
     """Spec of an annotation that is a type."""
-    optional: bool = False
-    """A launch leaves it None in some place."""
+    tuned: str = ""
+    """Why an autotuner may set it, where its configs can't be read."""
 
 
 class Assumed(msgspec.Struct, frozen=True):
@@ -164,6 +167,8 @@ def _constant(parameter: Parameter, use: Use, guess: Guess) -> Assumed:
         made = spec.canonical(parameter.default, name, constexpr=True)
         if isinstance(made, str):
             return Assumed(made, Origin("default"))
+    if parameter.tuned and guess.tuned:
+        return Assumed(spec.AUTO, Origin("autotune", f"the first config; {parameter.tuned}"))
     text, why = _value(name, use, guess)
     return Assumed(text, Origin("assumed", why))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+import msgspec
+
 from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.python import KernelSite, Workspace
 from tile_lsp.frontends.base import JobSpec, Origin, Problem
@@ -110,13 +112,9 @@ class _Sources:
         if self.launch is not None and name in self.launch.arguments:
             return _with(plain, self.launch.arguments[name], Origin("launch", self.launch.where))
         unread = self.tuning.unread if self.config is None else None
-        if unread is not None and constexpr and plain.default is None and self._looks_tuned(name):
-            return _with(plain, spec.AUTO, Origin("autotune", f"the first config; {unread}"))
+        if unread is not None and constexpr:
+            return msgspec.structs.replace(plain, tuned=unread)
         return plain
-
-    def _looks_tuned(self, name: str) -> bool:
-        """No launch gives it, so a config does."""
-        return self.launch is not None or name.isupper()
 
     def _default(self, node: ast.expr | None) -> str | None:
         if node is None:
@@ -146,7 +144,7 @@ class _Sources:
 
 
 def _with(parameter: Parameter, text: str, origin: Origin) -> Parameter:
-    return Parameter(parameter.name, parameter.constexpr, text, origin, parameter.default, parameter.annotated)
+    return msgspec.structs.replace(parameter, given=text, origin=origin)
 
 
 def _spec(source: _Sources, comment: JobComment | None, usage: Usage) -> JobSpec:

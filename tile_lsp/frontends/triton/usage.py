@@ -122,8 +122,6 @@ class _Reader:
                 self._compare(node)
             elif isinstance(node, ast.BinOp):
                 self._binary(node)
-            elif isinstance(node, (ast.AugAssign,)) and isinstance(node.target, ast.Name):
-                self._offsets(node.value) if self._is_pointer(node.target) else None
             elif isinstance(node, ast.For):
                 self._sizes(node.iter)
             elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
@@ -132,6 +130,8 @@ class _Reader:
         for node in statements:
             if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)) and self._is_pointer(node.left):
                 self._offsets(node.right)
+            elif isinstance(node, ast.AugAssign) and self._is_pointer(node.target):
+                self._offsets(node.value)
             elif isinstance(node, ast.Attribute) and node.attr in ("dtype", "element_ty", "type"):
                 self._element(node)
 
@@ -142,9 +142,10 @@ class _Reader:
             if isinstance(node, ast.Assign):
                 for target in node.targets:
                     yield from _pairs(target, node.value)
-            elif (
-                isinstance(node, (ast.AnnAssign, ast.AugAssign)) and isinstance(node.target, ast.Name) and node.value
-            ) or isinstance(node, ast.NamedExpr):
+            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                # What is added to a pointer makes it no other pointer.
+                yield node.target.id, ast.BinOp(ast.Name(node.target.id), ast.Add(), node.value)
+            elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and isinstance(node.target, ast.Name) and node.value:
                 yield node.target.id, node.value
             elif isinstance(node, ast.For) and isinstance(node.target, ast.Name):
                 self.counting.add(node.target.id)

@@ -1,0 +1,282 @@
+"""What is known without running anything: notation, kernels, assumptions, configs, launches. No triton is needed."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from tile_lsp.analysis.comments import read_comments
+from tile_lsp.analysis.python import Workspace, find_kernels
+from tile_lsp.frontends.base import JobSpec
+from tile_lsp.frontends.triton import Triton
+from tile_lsp.frontends.triton.spec import SpecFault, canonical
+from tile_lsp.model.settings import decode
+
+FRONTEND = Triton()
+PATH = "/w/main.py"
+HEADER = "import torch\nimport triton\nimport triton.language as tl\n\n"
+
+
+def workspace(text: str, **others: str) -> Workspace:
+    files = {PATH: HEADER + textwrap.dedent(text), **{f"/w/{name}.py": HEADER + t for name, t in others.items()}}
+    return Workspace(files.get, ["/w"])
+
+
+def kernels(text: str, **others: str) -> list[str]:
+    made = workspace(text, **others)
+    sites = find_kernels(made.file(PATH), made, FRONTEND.kernel_decorators)
+    return [site.qualname for site in sites if FRONTEND.is_kernel(site, made)]
+
+
+def specs_of(text: str, kernel: str = "k", **others: str) -> tuple[JobSpec, ...]:
+    made = workspace(text, **others)
+    (site,) = [s for s in find_kernels(made.file(PATH), made, FRONTEND.kernel_decorators) if s.qualname == kernel]
+    comments = list(read_comments((comment.text, comment.span) for comment in site.comment_lines))
+    settings, _ = decode({})
+    specs, problems = FRONTEND.job_specs(site, made, comments, settings)
+    assert not problems
+    return specs
+
+
+def arguments(spec: JobSpec) -> dict[str, str]:
+    return {argument.name: argument.spec for argument in spec.arguments}
+
+
+@pytest.mark.parametrize(
+    ("text", "constexpr", "expected"),
+    [
+        ("*fp32:16", False, "*fp32:16"),
+        ("*float32:32", False, "*fp32:16"),
+        ("*kf16", False, "*kfp16"),
+        ("i32:1", False, "1"),
+        ("1024", False, "i32:16"),
+        ("7", False, "i32"),
+        ("1", False, "1"),
+        ("4294967296", False, "i64:16"),
+        ("18446744073709551600", False, "u64:16"),
+        ("0.5", False, "fp32"),
+        ("True", False, "u1"),
+        ("None", False, "None"),
+        ("(*fp16:16,i32)", False, "(*fp16:16,i32)"),
+        ("(i32,)", False, "(i32,)"),
+        ("tensordesc<fp16[64, 32]>", False, "tensordesc<fp16[64,32]>"),
+        ("0x40", True, "64"),
+        ("'relu'", True, "'relu'"),
+        ("float16", True, "fp16"),
+        ("tl.float16", True, "fp16"),
+        ("(1,2)", True, "(1,2)"),
+        ("=A+1", True, "=A + 1"),
+        ("gl.BlockedLayout([1], [32], [4], [0])", True, "=gl.BlockedLayout([1],[32],[4],[0])"),
+        ("auto", True, "auto"),
+    ],
+)
+def test_two_spellings_are_one_argument(text: str, constexpr: bool, expected: str):
+    made = canonical(text, "x", constexpr)
+    assert made == expected
+    assert canonical(expected, "x", constexpr) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "constexpr", "marked", "words"),
+    [
+        ("*fp33", False, "fp33", "did you mean `fp32`?"),
+        ("fp32:16", False, ":16", "only pointers and integers"),
+        ("*fp32:4", False, ":4", "divisibility by 16"),
+        ("'relu'", False, "'relu'", "no constexpr"),
+        ("relu", True, "relu", "for a string"),
+        ("*fp32", True, "*fp32", "give it a value"),
+        ("tensordesc<fp16>", False, "tensordesc<fp16>", "tensordesc<fp16[64,64]>"),
+        ("=", True, "=", "missing after"),
+        ("(i32", False, "(i32", "never closed"),
+    ],
+)
+def test_what_is_no_argument_is_told_at_its_characters(text: str, constexpr: bool, marked: str, words: str):
+    made = canonical(text, "x", constexpr)
+    assert isinstance(made, SpecFault)
+    assert text[made.start : made.end] == marked
+    assert words in made.message
+
+
+def test_kernels_are_told_from_helpers():
+    text = """
+    from triton import jit as j
+    from triton.experimental import gluon
+    from functools import wraps
+
+    @triton.jit
+    def helper(x):
+        return x + 1
+
+    @triton.jit
+    def writes(p, x):
+        tl.store(p, x)
+
+    @j
+    def plain(p):
+        writes(p, helper(1))
+
+    @triton.autotune(configs=[triton.Config({})], key=[])
+    @triton.jit(do_not_specialize=["n"])
+    def tuned(p, n):
+        tl.store(p, n)
+
+    @some.wrapper()
+    @triton.heuristics({"B": lambda a: 1})
+    @triton.jit
+    def wrapped(p, B: tl.constexpr):
+        tl.store(p, B)
+
+    @gluon.jit
+    def layouts(p):
+        pass
+
+    def source(p):
+        tl.store(p, 1)
+
+    made = triton.jit(source)
+
+    def factory(side):
+        @triton.jit
+        def nested(p):
+            tl.store(p, side)
+        return nested
+
+    class Ops:
+        @staticmethod
+        @triton.jit
+        def method(p):
+            tl.store(p, 1)
+    """
+    assert kernels(text) == [
+        "plain", "tuned", "wrapped", "layouts", "made", "factory.<locals>.nested", "Ops.method",
+    ]  # fmt: skip
+
+
+def test_what_is_used_as_what():
+    text = """
+    @triton.jit
+    def inner(w_ptr, i, n):
+        return tl.load(w_ptr + i, mask=i < n)
+
+    @triton.jit
+    def k(x_ptr, y, index_of, lengths, w, mask_of, stride, n, scale, ACC: tl.constexpr, BLOCK: tl.constexpr,
+          FLAG: tl.constexpr, MODE: tl.constexpr, EPS: tl.constexpr = 1e-5):
+        start = tl.load(lengths + tl.program_id(0))
+        at = start + tl.arange(0, BLOCK)
+        where = tl.load(index_of + at)
+        x_ptr += where * stride
+        x = tl.load(x_ptr)
+        wide = inner(w, at, n).to(ACC)
+        keep = tl.load(mask_of + at)
+        if FLAG:
+            x = x * scale
+        if MODE == "relu":
+            x = tl.where(keep, x, 0)
+        tl.store(y + at, tl.dot(x, wide))
+    """
+    (spec,) = specs_of(text)
+    assert arguments(spec) == {
+        "x_ptr": "*fp16:16",
+        "y": "*fp16:16",
+        "index_of": "*i32:16",
+        "lengths": "*i32:16",
+        "w": "*fp16:16",
+        "mask_of": "*i1:16",
+        "stride": "i32:16",
+        "n": "i32:16",
+        "scale": "fp32",
+        "ACC": "fp32",
+        "BLOCK": "64",
+        "FLAG": "False",
+        "MODE": "'relu'",
+        "EPS": "1e-05",
+    }
+    origins = {argument.name: origin for argument, origin in zip(spec.arguments, spec.origins, strict=True)}
+    assert origins["index_of"].kind == "assumed"
+    assert "offset" in origins["index_of"].detail
+    assert origins["EPS"].kind == "default"
+    others = [dict(zip(arguments(spec), (a.spec for a in other), strict=True)) for other in spec.alternatives]
+    assert any(other["FLAG"] == "True" for other in others)
+    assert any(other["x_ptr"] == "*fp32:16" for other in others)
+
+
+CONFIGS = """
+    import itertools
+
+    WIDTHS = [4, 8]
+
+    def configs():
+        made = [triton.Config({"BLOCK": 32}, num_warps=2)]
+        for b in (64, 128):
+            made.append(triton.Config({"BLOCK": b}, num_stages=2))
+        return made
+
+    @triton.autotune(%s, key=["n"])
+    @triton.heuristics({"EVEN": lambda args: args["n"] %% args["BLOCK"] == 0})
+    @triton.jit
+    def k(x_ptr, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
+        tl.store(x_ptr + tl.arange(0, BLOCK), n)
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ('configs=[triton.Config({"BLOCK": 64}, num_warps=8)]', [("64", 8, 3)]),
+        ("configs=configs()", [("32", 2, 3), ("64", 4, 2), ("128", 4, 2)]),
+        (
+            '[triton.Config({"BLOCK": b}, num_warps=w) for b in [64, 128] for w in WIDTHS if b * w < 1024]',
+            [("64", 4, 3), ("64", 8, 3), ("128", 4, 3)],
+        ),
+        (
+            'configs=[triton.Config(dict_of, 4, w) for w in WIDTHS] + [triton.Config({"BLOCK": 2 ** 5}, 4, 4)]',
+            None,
+        ),
+        (
+            'configs=[triton.Config({"BLOCK": b}, num_stages=s) for b, s in itertools.product([16], [1, 2])]',
+            [("16", 4, 1), ("16", 4, 2)],
+        ),
+    ],
+)
+def test_each_config_is_a_job(given: str, expected: list[tuple[str, int, int]] | None):
+    specs = specs_of(CONFIGS % given)
+    if expected is None:
+        (spec,) = specs
+        assert arguments(spec)["BLOCK"] == "auto"
+        assert "dict_of" in spec.origins[2].detail
+        return
+    hints = [dict(spec.configs[0].hints) for spec in specs]
+    found = [(arguments(s)["BLOCK"], h["num_warps"], h["num_stages"]) for s, h in zip(specs, hints, strict=True)]
+    assert found == expected
+    assert all(arguments(spec)["EVEN"] == "auto" for spec in specs)
+    assert specs[0].origins[2].kind == "autotune"
+    assert specs[0].origins[3].kind == "heuristics"
+
+
+def test_a_comment_that_chooses_a_config_is_one_job():
+    comment = "    # tile-lsp: BLOCK=256 num_warps=8 target=sm_90,gfx942\n    @triton.autotune"
+    (spec,) = specs_of((CONFIGS % "configs=configs()").replace("    @triton.autotune", comment))
+    assert arguments(spec)["BLOCK"] == "256"
+    assert [config.target for config in spec.configs] == ["sm_90", "gfx942"]
+    assert dict(spec.configs[0].hints)["num_warps"] == 8
+
+
+def test_a_launch_tells_constants():
+    text = """
+    @triton.jit
+    def k(x_ptr, b_ptr, n, ACT: tl.constexpr, HAS_B: tl.constexpr, BLOCK: tl.constexpr, DT: tl.constexpr):
+        tl.store(x_ptr + tl.arange(0, BLOCK), n)
+
+    def run(x, b=None, act="gelu"):
+        BLOCK = triton.next_power_of_2(1000)
+        k[(1,)](x, b, x.numel(), ACT=act, HAS_B=b is not None, BLOCK=BLOCK, DT=tl.bfloat16, num_warps=2)
+    """
+    (spec,) = specs_of(text)
+    found = arguments(spec)
+    assert (found["ACT"], found["BLOCK"], found["DT"]) == ("'gelu'", "1024", "bf16")
+    assert dict(spec.configs[0].hints) == {"num_warps": 2}
+    # What may be left out is not taken to be left out.
+    assert found["b_ptr"] != "None"
+    assert spec.origins[3].kind == "launch"
+    assert spec.origins[3].detail == "main.py:12"
