@@ -149,3 +149,49 @@ def test_a_kernel_that_is_gone():
     made = missing_document(Stage.PTX, "k", "/w/k.py")
     assert made.text == "// /w/k.py has no kernel k\n"
     assert made.stale
+
+
+LISTING = Artifact(
+    Stage.SASS,
+    """\
+        .target sm_90
+k:
+        /*0000*/ /* B------:R-:W0:-:S01 */        LDC.64 R2, c[0x0][0x210] ;
+        /*0010*/ /* B0-----:R-:W-:-:S05 */   @!P0 LDG.E.CONSTANT R0, desc[UR4][R2.64] ;
+        /*0020*/ /* B------:R-:W-:-:S05 */        BRA `(.L_x_0) ;
+        /*0030*/ /* B------:R-:W-:-:S05 */        FROB.E R0 ;
+.L_x_0:
+        /*0040*/ /* B------:R-:W-:-:S05 */        ISETP.LT.AND P0, PT, R0, c[0x0][0x218], PT ;
+""",
+    ((), (), (), (LOAD,), (), (), (), (INLINED,)),
+)
+
+
+def test_hover_says_what_an_instruction_does_above_its_source():
+    made, shot = served(outcome=LISTING)
+
+    def hover(start: str) -> str:
+        row = next(index for index, text in enumerate(made.rows) if start in text)
+        found = document_hover(shot, made, row)
+        return found.plain() if found else ""
+
+    load = hover("LDG.E")
+    assert load.startswith("LDG.E.CONSTANT: Loads from global memory.\n\n- .E: 64-bit address\n- .CONSTANT: ")
+    assert "- runs in threads where P0 is false\n" in load
+    assert "waits for scoreboard 0 (LDC.64 at 0000)" in load
+    assert load.endswith("\n\nx = load(A)\n\nk.py:2")
+    assert "c[0x0][0x210]: parameter A\n" in hover("LDC.64")
+    assert "c[0x0][0x218]: parameter A.shape[0]\n" in hover("ISETP")
+    label = next(index for index, text in enumerate(made.rows) if text == ".L_x_0:")
+    jump = next(index for index, text in enumerate(made.rows) if "BRA" in text)
+    assert f".L_x_0 is line {label + 1}, h.py:2" in hover("BRA")
+    assert hover(".L_x_0:") == f".L_x_0: reached from line {jump + 1}"
+    assert hover("FROB").startswith("FROB.E: not described here.\n\n- .E: 64-bit address\n\n- ")
+    assert hover(".target") == ""
+
+
+def test_hover_names_parameters_in_ptx():
+    listing = ".visible .entry k(\n\t.param .u32 k_param_1\n)\n{\n\tld.param.b32 \t%r1, [k_param_1];\n}\n"
+    made, shot = served(outcome=Artifact(Stage.PTX, listing), stage=Stage.PTX)
+    row = next(index for index, text in enumerate(made.rows) if "ld.param" in text)
+    assert "- k_param_1: parameter A.shape[0]" in document_hover(shot, made, row).plain()

@@ -229,7 +229,7 @@ _SPACES = {
 
 _INSTRUCTION = re.compile(r"\s*(?:%[\w.$\"-]+ = )?(?:(?:tail|musttail|notail) )?(?P<name>[a-z]+)\b(?P<rest>.*)")
 _WORD = re.compile(r"(?<![%@!\w.\"#])([a-z_]+)\b")
-_CALLED = re.compile(r"@((?:llvm\.|_)?[\w.$]+)\(")
+_CALLED = re.compile(r"@\"?([\w.$]+)\"?\(")
 _ASSEMBLY = re.compile(r'\basm\b[^"]*"((?:[^"\\]|\\.)*)"')
 _SPACE = re.compile(r"addrspace\((\d+)\)")
 _LABEL = re.compile(r"\blabel (%[\w.$]+)")

@@ -610,7 +610,7 @@ DIRECTIVES = {
     ".version": "Version of the PTX language.",
     ".visible": "Seen by other modules.",
     ".weak": "Another definition may replace it.",
-    ".minperctamemory": "Memory that a block needs at least.",
+    ".minperctamemory": "By its name, the memory that a block needs at least.",
 }
 _DECLARED = {
     "ptr": "a pointer",

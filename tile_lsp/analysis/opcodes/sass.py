@@ -26,6 +26,7 @@ _FLOAT = {
     "FFMA": "Multiplies two 32-bit floats and adds a third, with one rounding.",
     "FFMA2": "Multiplies and adds two pairs of 32-bit floats, each pair in two neighbouring registers.",
     "FFMA32I": "Multiplies and adds 32-bit floats, one of which is written in the instruction.",
+    "FHADD": "Adds a 16-bit float and a 32-bit one.",
     "FMNMX": (
         "The smaller of two 32-bit floats where the predicate operand is true (`PT`), the larger where it is false "
         "(`!PT`)."
@@ -285,6 +286,7 @@ _CONTROL = {
     "RPCMOV": "Moves between the return address and a register.",
     "UCGABAR_ARV": "Arrives at the barrier of the cluster.",
     "UCGABAR_WAIT": "Waits at the barrier of the cluster.",
+    "UGETNEXTWORKID": "Asks to cancel the launch of a cluster that has not begun, to take over its work.",
     "USETMAXREG": "Gives registers of this warp back, or asks for more.",
     "UVIRTCOUNT": "Updates a counter of a resource that blocks of the multiprocessor share.",
     "WARPSYNC": "Waits until lanes of the warp have met.",
@@ -387,7 +389,8 @@ _LOADS = {
     "32": "32 bits",
     "64": "64 bits, two registers",
     "128": "128 bits, four registers",
-    "ENL2": "256 bits with its second half in other registers",
+    "256": "256 bits, eight registers",
+    "ENL2": "a form for 256 bits",
 }
 _SHUFFLES = {
     "IDX": "of the lane with this number",
@@ -470,6 +473,7 @@ MODIFIERS = {
     "BYPASS": "past the L1 cache",
     "ACCESS": "for accesses alone",
     "ZFILL": "the rest is filled with zeros",
+    "WS": "with B held still in the tensor core (weight stationary)",
     "2CTA": "for a pair of blocks that work together",
     "MULTICAST": "to several blocks of the cluster",
     "T": "transposed",
@@ -496,9 +500,13 @@ OWN = {
         _COMPARE,
     ),
     **dict.fromkeys(
-        ("ATOM", "ATOMG", "ATOMS", "RED", "REDG", "REDAS", "SUATOM", "SURED", "UBLKRED", "UTMAREDG"), _ATOMIC
+        ("ATOM", "ATOMG", "ATOMS", "RED", "REDG", "REDAS", "SUATOM", "SURED", "LDGMC", "UTMAREDG"), _ATOMIC
     ),
-    **{opcode: _ATOMIC | {"SUM": "sum", "OR": "bitwise or"} for opcode in ("REDUX", "CREDUX")},
+    **{
+        opcode: _ATOMIC
+        | {"SUM": "sum", "MINABS": "the smallest absolute value", "MAXABS": "the largest absolute value"}
+        for opcode in ("REDUX", "CREDUX")
+    },
     "HSET2": _COMPARE | {"BF": "outcomes as 1.0 and 0.0", "BM": "outcomes as masks"},
     "FSET": _COMPARE | {"BF": "outcome as 1.0 or 0.0"},
     "SHFL": _SHUFFLES,
@@ -602,7 +610,12 @@ OWN = {
         "4": "four matrices",
         "1": "one matrix",
     },
-    "MOVM": {"16": "16-bit elements", "MT88": "8×8 matrix, transposed"},
+    "MOVM": {
+        "16": "16-bit elements",
+        "MT88": "8×8 matrix, transposed",
+        "M832": "8×32 matrix",
+        "U4TO8": "4-bit elements widened to 8 bits",
+    },
     "BAR": {
         "SYNC": "arrives and waits for the others",
         "ARV": "arrives and goes on",
@@ -706,6 +719,7 @@ OWN = {
         "CCTL": "cache control",
         "IV": "invalidates the barrier",
         "CAS": "exchange if equal",
+        "OPTOUT": "and takes part no more in later phases",
         "UNIFORM": "once for the warp",
     },
     "NANOSLEEP": {"SYNCS": "or until a barrier's phase is over"},
@@ -720,7 +734,6 @@ OWN = {
         "AND": "clears those that are freed",
     },
     "UVIRTCOUNT": {"DEALLOC": "gives it up", "SMPOOL": "the multiprocessor's own"},
-    "UTCHMMA": {"gdesc": "by descriptor"},
     "UTCCP": {
         "T": "to tensor memory",
         "S": "from shared memory",
@@ -759,7 +772,13 @@ OWN = {
         opcode: {"S": "shared memory", "G": "global memory", "L2": "to the L2 cache"}
         for opcode in ("UBLKCP", "UBLKPF", "UTMAPF")
     },
+    "UBLKRED": _ATOMIC | {"S": "shared memory", "G": "global memory"},
     "UP2UR": {"B1": "into byte 1", "B2": "into byte 2", "B3": "into byte 3"},
+    "UTCSHIFT": {"DOWN": "down"},
+    "UGETNEXTWORKID": {
+        "SELFCAST": "the answer goes to the own block",
+        "BROADCAST": "the answer goes to all blocks of the cluster",
+    },
     "ATOMS": _ATOMIC | {"ARRIVE": "arrives at a barrier"},
     "FMNMX": {"XORSIGN": "with the product of the signs"},
     "POPC": {"INC": "counts up"},
@@ -993,8 +1012,9 @@ def _operands(operands: Sequence[str]) -> list[str]:
     zeros = list(dict.fromkeys(re.findall(r"\bU?RZ\b", text)))
     if zeros:
         notes.append(f"{' and '.join(f'`{name}`' for name in zeros)}: reads as zero, drops what is written to it")
-    if re.search(r"(?<!!)\bU?PT\b", text):
-        notes.append("`PT`: always true, drops what is written to it")
+    always = list(dict.fromkeys(re.findall(r"(?<!!)\bU?PT\b", text)))
+    if always:
+        notes.append(f"{' and '.join(f'`{name}`' for name in always)}: always true, drops what is written to it")
     return list(dict.fromkeys(notes))
 
 
@@ -1016,20 +1036,20 @@ def _note(note: str) -> list[str]:
 
 _TOLD = re.compile(r"\s*/\*([0-9a-f]{4,})\*/ /\* B([\d-]{6}):R([\d-]):W([\d-]):\S+ \*/\s+(?:@\S+\s+)?(\S+)")
 _FURTHEST = 2000
-"""Rows to look back for what a barrier waits for."""
+"""Rows to look back for what set a scoreboard."""
 
 
 def scheduling(rows: Sequence[str], line: int, control: sass.Control) -> str:
-    """The control code in words. A barrier that is waited for is traced to what last set it, above in the listing."""
+    """The control code in words. A scoreboard waited for is traced to what last set it, above in the listing."""
     said = []
     if control.waits:
         setters = _setters(rows, line, set(control.waits))
         waited = (f"{barrier}{f' ({setters[barrier]})' if barrier in setters else ''}" for barrier in control.waits)
-        said.append(f"waits for barrier{'s' if len(control.waits) > 1 else ''} {', '.join(waited)}")
+        said.append(f"waits for scoreboard{'s' if len(control.waits) > 1 else ''} {', '.join(waited)}")
     if control.write_barrier is not None:
-        said.append(f"holds barrier {control.write_barrier} until its result is there")
+        said.append(f"holds scoreboard {control.write_barrier} until its result is there")
     if control.read_barrier is not None:
-        said.append(f"holds barrier {control.read_barrier} until its operands have been read")
+        said.append(f"holds scoreboard {control.read_barrier} until its operands have been read")
     cycles = "1 cycle" if control.stall == 1 else f"{control.stall} cycles"
     said.append(f"the warp's next instruction follows after {cycles} or more")
     if control.may_yield:
