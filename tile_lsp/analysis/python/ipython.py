@@ -8,6 +8,7 @@ emptied; `await` at top level, which no module may have, is blanked.
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import warnings
 from collections.abc import Iterator
@@ -41,6 +42,7 @@ _PATIENCE = 20
 """Brackets or strings left open, in one cell, that are looked for an end of: each look may take the whole cell."""
 
 
+@functools.lru_cache(maxsize=1024)
 def plain_python(cell: str) -> str:
     """The cell as Python. Lines end with `\\n` and stay as many as they are. Never raises."""
     if not _SUSPECT.search(cell):

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 from tile_lsp.engine.events import DiagnosticsChanged, SessionEvent
 from tile_lsp.ide.diagnostics import Diagnostic, diagnostics
+from tile_lsp.ide.jobs import line_name
 from tile_lsp.model.job import digest
+from tile_lsp.model.location import SourceRange
 from tile_lsp.model.outcome import Severity
 from tile_lsp.server.capabilities import DIAGNOSTICS
 from tile_lsp.server.lsp import types
@@ -113,7 +115,7 @@ def _diagnostic(server: TileServer, path: str, item: Diagnostic) -> types.Diagno
             for other in item.related
         ]
     elif item.related:
-        message += "".join(f"\n{other.message}: {other.place.path}:{other.place.span.line}" for other in item.related)
+        message += "".join(f"\n{other.message}: {_place(server, other.place)}" for other in item.related)
     return types.Diagnostic(
         range=server.range(path, item.span),
         message=message,
@@ -123,3 +125,8 @@ def _diagnostic(server: TileServer, path: str, item: Diagnostic) -> types.Diagno
         related_information=related,
         tags=[types.DiagnosticTag.Unnecessary] if item.unnecessary else None,
     )
+
+
+def _place(server: TileServer, place: SourceRange) -> str:
+    file = server.snapshot.files.get(place.path)
+    return f"{place.path}:{line_name(place, file.cells if file is not None else ())}"
