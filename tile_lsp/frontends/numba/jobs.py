@@ -83,6 +83,7 @@ def _spec(
         _configs(sources),
         comment,
         tuple(_arguments(kernel, other) for other in alternatives(parameters)),
+        tuple(one.spec[1:] for one in first if one.spec.startswith("=")),
     )
 
 

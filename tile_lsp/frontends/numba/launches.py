@@ -136,7 +136,7 @@ class _Frame(Frame):
         if name in _SAME or name in _LIKE:
             return first if isinstance(first, Array) else Array()
         wanted = keywords.get("dtype", arguments[1] if len(arguments) > 1 and name in _SHAPED else NOTHING)
-        dtype = _dtype(wanted) or "f64"
+        dtype = _dtype(wanted) if wanted is not NOTHING else "f64"
         if name in _FILLED:
             shape = keywords.get(
                 "size", arguments[-1] if arguments and name not in ("linspace", "logspace") else NOTHING
@@ -146,7 +146,8 @@ class _Frame(Frame):
 
 
 _SHORT = {long.removesuffix("_") if long != "bool_" else "boolean": short for short, (long, _) in DTYPES.items()}
-_LONG = {short: long for long, short in _SHORT.items()} | {"c64": "complex64", "c128": "complex128"}
+_SHORT |= {"complex64": "c64", "complex128": "c128"}
+_LONG = {short: long for long, short in _SHORT.items()}
 
 
 def _dtype(value: HostValue) -> str | None:

@@ -180,7 +180,8 @@ def _names(path: Path, sources: Sources, members: frozenset[str]) -> Iterator[di
         bound = isinstance(name.ctx, ast.Store)
         own = _location(member, name.lineno, name.col_offset, name.end_lineno, name.end_col_offset)
         steps = (left if bound else taken).get(name.id, ())
-        variables = _within(steps, statement) if bound else _around(steps, own)
+        # A step that stores has the range of what it stores to, which its value stands outside of.
+        variables = (None if bound else _around(steps, own)) or _within(steps, statement)
         for ty in dict.fromkeys(filter(None, (_known(state, variable) for variable in variables))):
             yield from _record(path, members, own, "store" if bound else "load", ty, name=name.id)
 
