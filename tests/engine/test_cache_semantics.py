@@ -289,6 +289,43 @@ async def test_what_an_argument_s_expression_names_is_part_of_the_meaning(tmp_pa
         assert "Tile[float32,(32)]" in {record.type for record in bench.kernel("fill.py").inference.types}
 
 
+OUTSIDE = """\
+import json, os
+from pathlib import Path
+import cuda.tile as ct
+
+SIZE = json.loads((Path(__file__).parent / "size.json").read_text()) * int(os.environ.get("TILE_LSP_TEST_SIZE", "1"))
+
+
+# tile-lsp: x=f32[4096] target=sm_90
+@ct.kernel
+def fill(x):
+    y = ct.full((SIZE,), 0.0, ct.float32)
+    ct.store(x, (0,), y)
+"""
+
+
+async def test_files_and_variables_that_a_slice_reads_are_part_of_its_key(tmp_path, monkeypatch):
+    async def shown(size: str) -> tuple[set[str], str, dict[str, int]]:
+        async with workbench(tmp_path, {"fill.py": OUTSIDE, "size.json": size}) as bench:
+            await bench.open("fill.py")
+            ptx = await bench.show("fill.py", Stage.PTX)
+            return bench.types_of("fill.py", "y"), ptx.text, bench.ran()
+
+    first = await shown("16")
+    assert first[0] == {"Tile[float32,(16)]"}
+    assert (await shown("16"))[2] == {}
+    other = await shown("32")
+    assert other[0] == {"Tile[float32,(32)]"}
+    assert other[1] != first[1]
+    monkeypatch.setenv("TILE_LSP_TEST_SIZE", "4")
+    assert (await shown("32"))[0] == {"Tile[float32,(128)]"}
+    monkeypatch.delenv("TILE_LSP_TEST_SIZE")
+    again = await shown("16")
+    assert again[:2] == first[:2]
+    assert again[2] == {"inferences": 1}
+
+
 # -- dependencies per specialisation ---------------------------------------------------------------------------------
 
 

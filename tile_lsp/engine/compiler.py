@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -58,6 +60,8 @@ class Entry(NamedTuple):
 
     key: str
     inference: Inference
+    base: str
+    """The key that it is looked up by: `key`, less what was read from outside."""
 
 
 class _Specialisation(msgspec.Struct, frozen=True, array_like=True):
@@ -113,7 +117,7 @@ class Compiler:
         early = _from_inference(entry.inference, stage)
         if early is not None:
             return early
-        key = _artifact_key(compilation, stage)
+        key = _artifact_key(compilation, entry, stage)
         artifact = self._artifacts.get(key)
         if artifact is None:
             artifact = await self._read(compilation, entry, stage)
@@ -124,7 +128,10 @@ class Compiler:
 
     async def _entry(self, compilation: Compilation) -> Entry:
         key = _inference_key(compilation)
-        return self._entries.get(key) or await self._entry_flights.run(key, lambda: self._find_entry(compilation, key))
+        entry = self._entries.get(key)
+        if entry is not None and _is_current(entry.inference):
+            return entry
+        return await self._entry_flights.run(key, lambda: self._find_entry(compilation, key))
 
     async def _find_entry(self, compilation: Compilation, key: str) -> Entry:
         entry = self._stored_entry(compilation, key)
@@ -134,7 +141,7 @@ class Compiler:
                 blobs = self._store.peek(key)
                 entry = _decode_entry(key, blobs) if blobs is not None else None
                 if entry is None:
-                    entry = Entry(key, await self._infer(compilation, key))
+                    entry = _entry_of(key, await self._infer(compilation, key))
         self._entries.put(key, entry)
         return entry
 
@@ -149,6 +156,8 @@ class Compiler:
             seen = compilation.closure.digest_of(frozenset(specialisation.reached))
             if seen == specialisation.seen and specialisation.key != key:
                 entry = self._entries.get(specialisation.key)
+                if entry is not None and not _is_current(entry.inference):
+                    entry = None
                 if entry is None and (blobs := self._store.get(specialisation.key)) is not None:
                     entry = _decode_entry(specialisation.key, blobs)
                 if entry is not None:
@@ -165,13 +174,14 @@ class Compiler:
                 fields=dict(_inference_fields(compilation)),
             ),
         )
+        inference = _with_our_environment(result.inference)
         self._made_here.put(key, True)
         if result.holder is not None:
-            self._holders.put(key, result.holder)
-        if _is_result(result.inference):
-            self._store.put(key, {"inference": msgspec.json.encode(result.inference)})
-            self._remember_specialisation(compilation, key, result.inference)
-        return result.inference
+            self._holders.put(_entry_of(key, inference).key, result.holder)
+        if _is_result(inference):
+            self._store.put(key, {"inference": msgspec.json.encode(inference)})
+            self._remember_specialisation(compilation, key, inference)
+        return inference
 
     def _specialisations(self, compilation: Compilation) -> tuple[_Specialisation, ...]:
         blobs = self._blobs.get(_specialisations_key(compilation))
@@ -203,7 +213,7 @@ class Compiler:
         return await self._holder_flights.run(entry.key, lambda: self._hold_again(compilation, entry))
 
     async def _hold_again(self, compilation: Compilation, entry: Entry) -> Holder | Fault:
-        inference = await self._infer(compilation, entry.key)
+        inference = await self._infer(compilation, entry.base)
         holder = self._holders.get(entry.key)
         if holder is not None and holder.alive:
             return holder
@@ -372,8 +382,8 @@ def _inference_fields(compilation: Compilation) -> Mapping[str, Scalar]:
     return compilation.frontend.inference_fields(job.config, compilation.closure, job.arguments)
 
 
-def _artifact_key(compilation: Compilation, stage: Stage) -> str:
-    return digest("artifact", _inference_key(compilation), compilation.job.config, compilation.job.toolchain, stage)
+def _artifact_key(compilation: Compilation, entry: Entry, stage: Stage) -> str:
+    return digest("artifact", entry.key, compilation.job.config, compilation.job.toolchain, stage)
 
 
 def _from_inference(inference: Inference, stage: Stage) -> Artifact | Fault | None:
@@ -400,9 +410,39 @@ def _is_passing(value: object) -> bool:
 
 def _decode_entry(key: str, blobs: Blobs) -> Entry | None:
     try:
-        return Entry(key, msgspec.json.decode(blobs["inference"], type=Inference))
+        entry = _entry_of(key, msgspec.json.decode(blobs["inference"], type=Inference))
     except (KeyError, msgspec.MsgspecError):
         return None
+    return entry if _is_current(entry.inference) else None
+
+
+def _entry_of(base: str, inference: Inference) -> Entry:
+    """What code read from outside is in the key of all that is made from it."""
+    key = (
+        digest("inputs", base, [(kind, made_of) for kind, _, made_of in inference.inputs]) if inference.inputs else base
+    )
+    return Entry(key, inference, base)
+
+
+def _is_current(inference: Inference) -> bool:
+    """False if a file or a variable that the kernel's code read is another one by now."""
+    return all(_input(kind, name) == made_of for kind, name, made_of in inference.inputs)
+
+
+def _input(kind: str, name: str) -> str:
+    if kind == "environment":
+        value = os.environ.get(name)
+        return "" if value is None else _content(os.fsencode(value))
+    try:
+        return _content(Path(name).read_bytes())
+    except OSError:
+        return ""
+
+
+def _with_our_environment(inference: Inference) -> Inference:
+    """Less the variables that the worker has set for itself: they say nothing about the user's."""
+    kept = tuple(one for one in inference.inputs if one[0] != "environment" or _input(one[0], one[1]) == one[2])
+    return inference if kept == inference.inputs else msgspec.structs.replace(inference, inputs=kept)
 
 
 def _encode_step(made: Blobs | Fault) -> Blobs:

@@ -89,6 +89,9 @@ class Inference(msgspec.Struct, frozen=True, omit_defaults=True):
     typed: Artifact | None = None
     reached: tuple[str, ...] = ()
     """Ids of the function members that inference entered: what this specialisation depends on among functions."""
+    inputs: tuple[tuple[str, str, str], ...] = ()
+    """What was read from outside the closure while it was loaded: `file` or `environment`, its path or name, and a
+    digest of what was there, empty for nothing."""
     inactive: tuple[Place, ...] = ()
     """What the constants of this specialisation rule out: nothing was generated for it."""
     remarks: tuple[Remark, ...] = ()

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from . import confine, distributions, faults, syntax
+from . import confine, distributions, faults, inputs, syntax
 from .drivers import DRIVERS
 from .standins import StandIns
 from .wire import Channel, Closed
@@ -71,6 +71,7 @@ class _Worker:
     def _infer(self, request: Message) -> Message:
         driver = DRIVERS[request["frontend"]]
         self._held, result = driver.infer(request, self._standins)
+        result["inference"]["inputs"] = inputs.found()
         result["busy"] = confine.is_busy()
         return result
 

@@ -17,11 +17,11 @@ import linecache
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from . import faults
+from . import faults, inputs
 from .absent import Absent
 from .standins import StandIns
 
@@ -62,9 +62,11 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             os.chdir(self._roots[0])
         for member, text in self.sources.items():
             linecache.cache[member] = (len(text), None, _lines(text), member)
+        inputs.start(self.sources.keys())
         return self
 
     def __exit__(self, *error: object) -> None:
+        inputs.stop()
         builtins.__import__ = self._import
         sys.meta_path.remove(self)
         for name, module in self._hidden.items():
@@ -217,10 +219,10 @@ class Executed:
                     self._monitoring.set_local_events(_TOOL, constant, self._monitoring.events.PY_START)
                     self.watch(constant)
 
-    def assume_all(self) -> None:
-        """Code ran that may have called any of them, unseen."""
+    def assume_all(self, but: Collection[str] = ()) -> None:
+        """Code ran that may have called any of them, unseen, `but` those that only a compiler enters."""
         if self._monitoring is None:
-            self._seen |= self._functions
+            self._seen |= self._functions.difference(but)
 
     def __enter__(self) -> Executed:
         if self._monitoring is None and self._functions:
