@@ -1,1 +1,3 @@
-"""Text to facts: kernels, closures, versions, and readers of what compilers write. Pure; no I/O but the readers it is given."""
+"""Text to facts: kernels, closures, versions, and readers of what compilers write. Pure; no I/O but the readers it is
+given.
+"""

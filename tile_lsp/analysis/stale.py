@@ -1,4 +1,6 @@
-"""Places of an earlier text, looked up in a later one that can't be parsed: what stands on unchanged lines is still found."""
+"""Places of an earlier text, looked up in a later one that can't be parsed: what stands on unchanged lines is still
+found.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ _MAX_COMPARISONS = 1 << 20
 
 
 class StalePositions:
-    """The positions of the last good text, carried over to today's by the lines that both have. A `Positions` to its users."""
+    """The positions of the last good text, carried over to today's by the lines that both have. A `Positions` to its
+    users.
+    """
 
     def __init__(self, path: str, good: Positions, good_lines: tuple[str, ...], lines: tuple[str, ...]) -> None:
         self._path = path

@@ -1,7 +1,7 @@
 """Where something is: spans of a text, and places that outlive edits.
 
-Lines are 1-based; columns are 0-based and count UTF-8 bytes, as `ast` and the compilers report them. Ends are exclusive.
-Only `server/` knows other encodings.
+Lines are 1-based; columns are 0-based and count UTF-8 bytes, as `ast` and the compilers report them. Ends are
+exclusive. Only `server/` knows other encodings.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Span(NamedTuple):
 class Place(NamedTuple):
     """A range of the *normalised* text of one closure member (see `analysis.closure`), so independent of edits.
 
-    `member` is a member's id, such as `"pkg.helpers/gelu"`. `column` is -1 where the compiler gave a line only, `end_line`
-    and `end_column` are -1 where it gave no end.
+    `member` is a member's id, such as `"pkg.helpers/gelu"`. `column` is -1 where the compiler gave a line only,
+    `end_line` and `end_column` are -1 where it gave no end.
     """
 
     member: str

@@ -67,8 +67,9 @@ class TypeRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 class Artifact(msgspec.Struct, frozen=True, omit_defaults=True):
     """One stage's text, with the source of each of its lines.
 
-    `lines[i]` holds the chains that line `i` (0-based) of `text` came from, most specific first, and may be shorter than the text.
-    Text holds no source line numbers: those are added when it is served, from `lines`, at the lines of that moment.
+    `lines[i]` holds the chains that line `i` (0-based) of `text` came from, most specific first, and may be shorter
+    than the text. Text holds no source line numbers: those are added when it is served, from `lines`, at the lines of
+    that moment.
     """
 
     stage: Stage

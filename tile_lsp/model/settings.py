@@ -99,7 +99,7 @@ class SettingProblem(msgspec.Struct, frozen=True):
 
 
 def decode(values: object) -> tuple[Settings, tuple[SettingProblem, ...]]:
-    """The settings that a mapping of plain values gives. Never raises: what is wrong is reported and left at its default."""
+    """The settings that plain values give. Never raises: what is wrong is reported and left at its default."""
     problems: list[SettingProblem] = []
     settings = _Reader(problems).struct(values, (), Settings)
     return settings, tuple(problems)
