@@ -2,8 +2,8 @@
 
     python scripts/venvs.py [NAME...]
 
-NAME is an extra of pyproject.toml that brings a compiler; all of them by default. Its versions are those of
-constraints/NAME.txt. Nothing is done where that was done before.
+NAME is an extra of pyproject.toml that brings a compiler, or one with a version of it (`triton-3.6`); all of them by
+default. Its versions are those of constraints/NAME.txt. Nothing is done where that was done before.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ def compilers() -> dict[str, list[str]]:
     """Extras with versions of their own, and what each asks for."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    return {name: extras[name] for name in extras if (ROOT / "constraints" / f"{name}.txt").exists()}
+    names = sorted(path.stem for path in (ROOT / "constraints").glob("*.txt"))
+    return {name: extras[extra] for name in names if (extra := name.partition("-")[0]) in extras}
 
 
 def make(name: str, requirements: list[str]) -> None:
