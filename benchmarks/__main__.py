@@ -7,6 +7,7 @@ import os
 import platform
 from collections.abc import Awaitable
 
+from . import numba_figures
 from .figures import (
     ATTENTION,
     MATMUL,
@@ -40,6 +41,12 @@ async def main() -> None:
         await show(reopen(it))
         for figure in (*await start(it), *await warm_hovers(it)):
             print_figure(figure)
+    if numba_figures.PYTHON.exists():
+        async with numba_figures.bench() as it:
+            await show(numba_figures.edit_to_types(it, numba_figures.SAXPY, 1.5))
+            await show(numba_figures.edit_to_types(it, numba_figures.MATMUL, 1.5))
+            await show(numba_figures.second_config(it, numba_figures.SAXPY, 1.05))
+            await show(numba_figures.second_config(it, numba_figures.MATMUL, 1.05))
 
 
 async def show(figure: Awaitable[Figure]) -> None:
