@@ -54,6 +54,13 @@ def test_selector_names_what_would_be_right(folder: Path, text: str, message: st
     assert message in str(error.value)
 
 
+def test_a_broken_link_is_not_meant_by_its_own_name(folder: Path):
+    (folder / "link.py").symlink_to("nowhere.py")
+    with pytest.raises(UsageError) as error:
+        parse_selector("link.py::k")
+    assert "mean link.py" not in str(error.value)
+
+
 def test_a_pipe_is_no_file(folder: Path):
     os.mkfifo(folder / "pipe.py")
     with pytest.raises(UsageError, match=r"pipe.py is no plain file"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -234,6 +235,22 @@ def test_a_pipe_that_closes_early_is_silent(tile_lsp: CommandLine):
     command.stdout.close()
     _, err = command.communicate(timeout=120)
     assert (command.returncode, err) == (0, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+@pytest.mark.parametrize("words", [["show", "types", "kernels.py::größer"], ["--help"]], ids=["show", "help"])
+def test_an_output_that_takes_no_more_is_a_fault_of_the_environment(tile_lsp: CommandLine, words: list[str]):
+    with open("/dev/full", "wb") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "tile_lsp", *words],
+            cwd=tile_lsp.folder,
+            env=tile_lsp.environment,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert ran.returncode == 3
+    assert ran.stderr.startswith(b"tile-lsp: error: standard output: ")
 
 
 def test_jobs_that_fail_alike_say_so_once(tile_lsp: CommandLine):

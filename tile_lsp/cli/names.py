@@ -115,7 +115,8 @@ def _list(names: Iterable[str]) -> str:
 def _similar_file(path: str) -> str:
     folder = os.path.dirname(path) or "."
     try:
-        close = difflib.get_close_matches(os.path.basename(path), os.listdir(folder), n=1)
+        others = [name for name in os.listdir(folder) if name != os.path.basename(path)]  # itself: a broken link
+        close = difflib.get_close_matches(os.path.basename(path), others, n=1)
     except OSError:
         return ""
     return f"; did you mean {os.path.join(os.path.dirname(path), close[0])}?" if close else ""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -13,6 +14,11 @@ from .app import commands
 
 _INTERRUPTED = 130
 """What shells use for a command that Ctrl-C ended."""
+_UNWRITABLE = 3
+
+
+class OutputError(Exception):
+    """Standard output takes no more: the disk is full, or worse."""
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -22,9 +28,12 @@ def run_command(arguments: Sequence[str]) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         # Not `commands.main`, which has its own idea of what a closed pipe should come to.
-        with commands.make_context("tile-lsp", list(arguments)) as context:
+        with _writing():  # help
+            made = commands.make_context("tile-lsp", list(arguments))
+        with made as context:
             code = commands.invoke(context)
-        sys.stdout.flush()
+        with _writing():
+            sys.stdout.flush()
     except click.exceptions.Exit as end:  # of --help
         return end.exit_code
     except click.ClickException as error:
@@ -35,6 +44,10 @@ def run_command(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         _abandon_stdout()
         return 0
+    except OutputError as error:
+        _abandon_stdout()
+        sys.stderr.write(f"tile-lsp: error: standard output: {error}\n")
+        return _UNWRITABLE
     return int(code or 0)
 
 
@@ -48,18 +61,31 @@ def can_write(text: str) -> bool:
 
 
 def write(text: str) -> None:
-    sys.stdout.write(text)
+    with _writing():
+        sys.stdout.write(text)
 
 
 def write_bytes(data: bytes) -> None:
-    sys.stdout.flush()
-    sys.stdout.buffer.write(data)
+    with _writing():
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
 
 
 def write_error(text: str) -> None:
     """A line on standard error, after what standard output holds so far."""
-    sys.stdout.flush()
+    with _writing():
+        sys.stdout.flush()
     sys.stderr.write(f"{text}\n")
+
+
+@contextlib.contextmanager
+def _writing() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(error.strerror or str(error)) from error
 
 
 def _abandon_stdout() -> None:
