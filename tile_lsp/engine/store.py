@@ -31,7 +31,7 @@ except ImportError:  # Windows: no cross-process single flight, everything else 
 
 log = logging.getLogger(__name__)
 
-SCHEMA = 1
+SCHEMA = 2
 """Part of every index file: raise it when the meaning of stored bytes changes."""
 
 
