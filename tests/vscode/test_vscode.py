@@ -175,6 +175,12 @@ def test_features_in_the_extension_host(tmp_path: Path, workspace: Path) -> None
         run_node("run_host.mjs", port, workspace, EXTENSION, HERE / "host/features.js")
 
 
+@pytest.mark.usefixtures("tools")
+def test_notebook(tmp_path: Path, workspace: Path) -> None:
+    with vscode(tmp_path, "--disable-workspace-trust", *IN_HOST) as port:
+        run_node("run_host.mjs", port, workspace, EXTENSION, HERE / "host/notebook.js")
+
+
 TRAP = """\
 from pathlib import Path
 
