@@ -41,7 +41,7 @@ def read_launches(kernel: KernelSite, expected: Mapping[str, Expected], names: N
             continue
         found: dict[str, Launched] = {}
         for parameter, value in zip(kernel.parameters, launch.arguments, strict=True):
-            told = _told(value, expected[parameter.name], f"{launch.path.rsplit('/', 1)[-1]}:{launch.line}")
+            told = _told(value, expected[parameter.name], names.place(launch.path, launch.line))
             if told is not None:
                 found[parameter.name] = told
         if _weight(found) > _weight(best):

@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
+from tile_lsp.analysis.notebook import SUFFIX, cell_position, cell_starts
 from tile_lsp.analysis.python import Workspace
 
 _BUILTINS = frozenset({"len", "range", "min", "max", "int", "float", "bool", "abs", "tuple", "list", "sum", "round"})
@@ -53,6 +54,14 @@ class Names:
     def text(self, path: str) -> str:
         file = self._workspace.file(path)
         return file.text if file is not None else ""
+
+    def place(self, path: str, line: int) -> str:
+        """For people: `"tune.py:12"`, `"tune.ipynb:cell 3:4"`."""
+        name = path.rsplit("/", 1)[-1]
+        if not path.endswith(SUFFIX):
+            return f"{name}:{line}"
+        cell, within = cell_position(cell_starts(self.text(path).split("\n")), line)
+        return f"{name}:cell {cell}:{within}"
 
     def tree(self, path: str) -> ast.Module | None:
         file = self._workspace.file(path)

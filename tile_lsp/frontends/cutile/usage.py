@@ -534,7 +534,11 @@ class _Frame:
     # -- facts -------------------------------------------------------------------------------------------------------
 
     def where(self) -> str:
-        return f"line {self.line}" if self.path == self.runner.home else f"{self.path.rsplit('/', 1)[-1]}:{self.line}"
+        place = self.runner.names.place(self.path, self.line)
+        if self.path != self.runner.home:
+            return place
+        line = place[len(self.path.rsplit("/", 1)[-1]) + 1 :]
+        return line if line.startswith("cell") else f"line {line}"
 
     def array(self, slot: Slot, why: str) -> Use:
         use = self.usage.use(slot)

@@ -53,7 +53,7 @@ def read_launch(kernel: KernelSite, names: Names) -> dict[str, Launched]:
             continue
         if len(launch.arguments) != len(kernel.parameters):
             continue
-        where = f"{launch.path.rsplit('/', 1)[-1]}:{launch.line}"
+        where = names.place(launch.path, launch.line)
         told = {p.name: _told(v, where) for p, v in zip(kernel.parameters, launch.arguments, strict=True)}
         found = {name: one for name, one in told.items() if one is not None}
         if _weight(found) > _weight(best):

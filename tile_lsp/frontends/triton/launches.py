@@ -78,7 +78,7 @@ def _launched(node: ast.Call) -> str | None:
 
 
 def _read(kernel: KernelSite, constants: frozenset[str], site: _Site, names: Names) -> Launch:
-    where = f"{kernel.path.rsplit('/', 1)[-1]}:{site.call.lineno}"
+    where = names.place(kernel.path, site.call.lineno)
     arguments: dict[str, str] = {}
     hints: dict[str, Scalar] = {}
     positional = [p.name for p in kernel.parameters if p.kind in ("positional", "normal")]
