@@ -77,11 +77,14 @@ def test_a_launch_behind_timeit_tells_arguments(tile_lsp: CommandLine, write: Wr
     setup = "import torch\na = torch.rand(4096, device='cuda')\nb = torch.empty_like(a)"
     launch = "%timeit -n 10 ct.launch(torch.cuda.current_stream(), (4,), größer, (a, b, 64))"
     write("work.ipynb", saved(cell(IMPORTS), cell(kernel), cell(setup), cell(f"%pip list\n{launch}")))
-    assert "".join(tile_lsp("jobs", "work.ipynb").out.splitlines(keepends=True)[1:4]) == """\
+    assert (
+        "".join(tile_lsp("jobs", "work.ipynb").out.splitlines(keepends=True)[1:4])
+        == """\
   x  f32[4096]  launch: work.ipynb:cell 4:2
   y  f32[4096]  launch: work.ipynb:cell 4:2
   n  64         launch: work.ipynb:cell 4:2
 """
+    )
 
 
 @pytest.mark.parametrize(

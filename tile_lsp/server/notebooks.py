@@ -131,10 +131,13 @@ class Notebooks:
         return self._open[path]
 
     def change(self, params: types.DidChangeNotebookDocumentParams, encoding: str) -> Notebook | None:
+        """None if the module's text stays as it was: a cell was run, or a notebook changed that isn't open."""
         notebook = self.at(uris.to_path(params.notebook_document.uri))
-        if notebook is not None:
-            notebook.change(params.notebook_document.version, params.change, encoding)
-        return notebook
+        if notebook is None:
+            return None
+        before = notebook.text
+        notebook.change(params.notebook_document.version, params.change, encoding)
+        return notebook if notebook.text != before else None
 
     def close(self, params: types.DidCloseNotebookDocumentParams) -> Notebook | None:
         return self._open.pop(uris.to_path(params.notebook_document.uri) or "", None)
