@@ -76,6 +76,19 @@ async def test_of_twenty_edits_at_once_the_last_one_stays_and_the_others_are_dro
         assert 1 <= bench.ran()["inferences"] < 20
 
 
+async def test_waiting_can_be_given_up(tmp_path):
+    slow = HEADER + "import time\nS = time.sleep(3600) or 1.0\n" + kernel("first", "b = a * S")
+    async with workbench(tmp_path, {"k.py": slow}) as bench:
+        bench.session.open(bench.path("k.py"))
+        await running(bench)
+        waiting = asyncio.ensure_future(bench.session.settled(bench.path("k.py")))
+        await asyncio.sleep(0.05)
+        waiting.cancel()
+        done, _ = await asyncio.wait([waiting], timeout=20)
+        assert done
+        assert waiting.cancelled()
+
+
 async def test_no_edit_is_lost_while_something_runs(tmp_path):
     slow = HEADER + "import time\ntime.sleep(0.5)\nS = time.sleep(3) or 1.0\n" + kernel("first", "b = a * S")
     async with workbench(tmp_path, {"k.py": ONE}) as bench:

@@ -9,7 +9,6 @@ flight. Broken text starts nothing either: the last good types stay, at the line
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Callable
 from typing import NamedTuple
@@ -248,8 +247,7 @@ class KernelTracker:
         """Until nothing is queued or running, idle work included."""
         while self.busy:
             assert self._work is not None
-            with contextlib.suppress(asyncio.CancelledError, Exception):
-                await asyncio.shield(asyncio.wait([self._work]))
+            await asyncio.wait([self._work])  # raises nothing of the work's, and leaves it alone when cancelled
 
     # -- questions ---------------------------------------------------------------------------------------------------
 
