@@ -48,7 +48,7 @@ def test_the_kernels_are_found():
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_all_of_them_have_words(kernel: str, stage: Stage):
     shown = listings(stage, kernel)
-    assert len(shown) == len(TARGETS)
+    assert {one["job"]["config"]["target"] for one in shown} == set(TARGETS)
     missing: set[str] = set()
     for one in shown:
         rows = one["text"].splitlines()

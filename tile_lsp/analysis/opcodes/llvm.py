@@ -128,6 +128,7 @@ _INTRINSICS = {
     "llvm.nvvm.div": "Divides two floats.",
     "llvm.nvvm.ceil": "Rounds up to a whole number.",
     "llvm.nvvm.mul": "Multiplies two numbers.",
+    "llvm.nvvm.atomic.load.add": "Adds to memory atomically and returns what was there.",
     "llvm.nvvm.add": "Adds two numbers.",
     "llvm.nvvm.fma": "Multiplies two floats and adds a third, with one rounding.",
     "llvm.nvvm.redux.sync": "Reduces a value over the lanes of the warp; all of them get the result.",

@@ -563,7 +563,6 @@ ROLES = {
     "slct": ("values", "condition"),
     "mma": _ROLES,
     "mma.sp": _ROLES,
-    "wmma.mma": _ROLES,
     "wgmma.mma_async": _ROLES,
     "dp4a": ("first", "second"),
     "dp2a": ("first", "second"),
