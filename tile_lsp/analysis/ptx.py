@@ -75,15 +75,15 @@ def listing(cubin: Cubin) -> Listing | None:
     return Listing(tuple(lines), tuple(origins), tuple(groups))
 
 
-def read(cubin: Cubin, typed: Artifact | None = None) -> Artifact:
-    """`typed`: Tile IR read by `tileir.read`, for columns.
+def read(cubin: Cubin, typed: Artifact | None = None, sources: Sources | None = None) -> Artifact:
+    """`typed`: Tile IR read by `tileir.read`, for columns. `sources`: what knows better than the cubin's tables.
 
     Raises `ValueError` for a cubin that is damaged or holds no PTX.
     """
     found = listing(cubin)
     if found is None:
         raise ValueError("the cubin holds no PTX: it was assembled without line information")
-    own, grouped = _votes(cubin, found, Sources(cubin, typed))
+    own, grouped = _votes(cubin, found, sources or Sources(cubin, typed))
     chains = []
     for origin, group in zip(found.origins, found.groups, strict=True):
         # The line's own instructions first; a line that was folded into others has its group's.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from tile_lsp.analysis import cubin, disassembly, linetable, llvm, ptx_text, resources, sass, sources
+from tile_lsp.analysis import cubin, disassembly, linetable, llvm, ptx, ptx_text, resources, sass, sources
 from tile_lsp.analysis.cubin import Cubin, Function
 from tile_lsp.analysis.disassembly import BYTES
 from tile_lsp.model.location import Chain, Place
@@ -32,7 +32,7 @@ def _read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
         case Stage.LLVM:
             return _Places(blobs["places"]).into(llvm.read(_text(blobs["llvm"])))
         case Stage.PTX:
-            return _Places(blobs["places"]).into(ptx_text.read(_text(blobs["ptx"])))
+            return _ptx(blobs, _Places(blobs["places"]))
         case Stage.SASS:
             found = cubin.read(blobs["cubin"])
             texts = disassembly.decode(blobs["disassembly"], found)
@@ -47,6 +47,16 @@ def _read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
             return Artifact(Stage.CUBIN, f"{found.arch}: {names}; {len(blobs['cubin'])} bytes", data=blobs["cubin"])
         case _:
             raise ValueError(f"{stage} is inference's own")
+
+
+def _ptx(blobs: Mapping[str, bytes], places: _Places) -> Artifact:
+    if blobs["ptx"]:
+        return places.into(ptx_text.read(_text(blobs["ptx"])))
+    lined = cubin.read(blobs["lined"])
+    found = ptx.read(lined, sources=_Lined(lined, lined, places))
+    # Strings of the debug information follow the code.
+    text = found.text.partition("\n.section\t")[0].rstrip("\n") + "\n"
+    return msgspec.structs.replace(found, text=text, lines=found.lines[: text.count("\n")])
 
 
 def _readable(artifact: Artifact) -> Artifact:

@@ -6,7 +6,8 @@
 | worker: codegen       | `llvm`, `ptx`, `cubin`, `lined`, `places`    | the inference entry, target, options |
 | engine's disassembler | `disassembly`                                | cubin                               |
 
-`cubin` is what runs. `lined` is the same compiled with line tables, whose lines are numbers into `places`.
+`cubin` is what runs. `lined` is the same compiled with line tables, whose lines are numbers into `places`; it holds its
+PTX, where that is made by the linker: `ptx` is empty then.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _BLOBS: dict[Stage, tuple[str, ...]] = {
     Stage.TYPES: (),
     Stage.TYPED: (),
     Stage.LLVM: ("llvm", "places"),
-    Stage.PTX: ("ptx", "places"),
+    Stage.PTX: ("ptx", "lined", "places"),
     Stage.CUBIN: ("cubin",),
     Stage.SASS: ("cubin", "disassembly", "lined", "places"),
     Stage.RESOURCES: ("cubin",),

@@ -58,7 +58,7 @@ class Numba:
 
     def warm(self) -> None:
         if self._compiler is not None:
-            for _ in range(2):
+            for _ in range(4):
                 self._run(codegen=False)
 
     def touch(self) -> None:

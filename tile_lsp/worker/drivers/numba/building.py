@@ -41,15 +41,17 @@ def capability(target: str) -> Capability:
 
 
 def build(library: Any, options: dict[str, Any], cc: Capability) -> dict[str, bytes]:
-    """`llvm`, `ptx`, `cubin` and `lined`. Raises `Refused`."""
+    """`llvm`, `cubin`, `lined`, and `ptx` where `lined` does not hold it. Raises `Refused`."""
     texts = library.llvm_strs
     plain = _Build(library, [lines.without(text) for text in texts], options, cc, lined=bool(options.get("lineinfo")))
     lined = _Build(library, texts, options, cc, lined=True)
     with ThreadPoolExecutor(2) as pool:
-        running = [pool.submit(plain.cubin), pool.submit(lined.cubin), pool.submit(lined.ptx)]
+        running = [pool.submit(plain.cubin), pool.submit(lined.cubin)]
         cubin = running[0].result()
         try:
-            with_lines, ptx = running[1].result(), running[2].result()
+            with_lines = running[1].result()
+            # After link-time optimisation the cubin itself holds the PTX that it was assembled from.
+            ptx = b"" if options.get("lto") else lined.ptx()
         except Refused:
             # What is linked besides may not go together with line information: then there is none.
             with_lines, ptx = b"", plain.ptx()
