@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -131,29 +131,32 @@ def test_clear_leaves_nothing(tmp_path):
     assert files(store, "objects") == []
 
 
-def _work_under_lock(folder: Path, log: Path) -> None:
-    async def main() -> None:
-        store = Store(folder, Counters())
-        async with store.lock(KEY):
-            found = store.get(KEY)
-            if found is None:
-                with log.open("a") as file:
-                    file.write("attempt\n")
-                store.put(KEY, {"blob": b"made once"})
+MAKE_UNDER_LOCK = """\
+import asyncio, sys
+from pathlib import Path
+from tile_lsp.engine.stats import Counters
+from tile_lsp.engine.store import Store
 
-    asyncio.run(main())
+async def main(folder, key):
+    store = Store(Path(folder), Counters())
+    async with store.lock(key):
+        if store.get(key) is None:
+            print("attempt")
+            store.put(key, {"blob": b"made once"})
+
+asyncio.run(main(*sys.argv[1:]))
+"""
 
 
-def test_one_attempt_across_processes(tmp_path):
-    context = multiprocessing.get_context("spawn")
-    log = tmp_path / "log"
-    processes = [context.Process(target=_work_under_lock, args=(tmp_path / "store", log)) for _ in range(4)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-        assert process.exitcode == 0
-    assert log.read_text() == "attempt\n"
+async def test_one_attempt_across_processes(tmp_path):
+    command = [sys.executable, "-c", MAKE_UNDER_LOCK, str(tmp_path / "store"), KEY]
+    processes = [
+        await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[2])
+        for _ in range(4)
+    ]
+    outputs = [(await process.communicate())[0] for process in processes]
+    assert [process.returncode for process in processes] == [0] * 4
+    assert b"".join(outputs) == b"attempt\n"
 
 
 async def test_a_lock_whose_holder_died_is_free(tmp_path):
