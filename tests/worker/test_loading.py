@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from tests.support.closures import HEADER, closure
@@ -194,7 +196,7 @@ async def test_a_missing_module_comes_with_the_command_that_installs_it(bench: B
     fault = await bench.fault("from einops import rearrange\nVALUE = 1\n" + KERNEL, "a=f16[64]")
     assert fault.kind is FaultKind.ENVIRONMENT
     assert "'einops' is not installed" in fault.message
-    assert fault.help.endswith(f"{bench.python} -m pip install einops")
+    assert fault.help.endswith(f"{shlex.quote(bench.python)} -m pip install einops")
     assert spots(fault.chain)[0].startswith("main/1:1")
 
 
@@ -246,7 +248,7 @@ async def test_more_of_torch_than_that_asks_for_torch(bench: Bench):
         "torch.cuda.get_device_properties is used when the kernel is loaded, and torch is not installed"
         in fault.message
     )
-    assert fault.help.endswith(f"{bench.python} -m pip install torch")
+    assert fault.help.endswith(f"{shlex.quote(bench.python)} -m pip install torch")
     assert spots(fault.chain)[0].startswith("main/VALUE:1")
 
 
