@@ -186,7 +186,7 @@ def test_hover_says_what_an_instruction_does_above_its_source():
     jump = next(index for index, text in enumerate(made.rows) if "BRA" in text)
     assert f".L_x_0 is line {label + 1}, h.py:2" in hover("BRA")
     assert hover(".L_x_0:") == f".L_x_0: reached from line {jump + 1}"
-    assert hover("FROB").startswith("FROB.E: not described here.\n\n- .E: 64-bit address\n\n- ")
+    assert hover("FROB").startswith("FROB.E: not described here.\n\n- .E: 64-bit address\n- ")
     assert hover(".target") == ""
 
 

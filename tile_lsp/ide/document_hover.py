@@ -36,9 +36,14 @@ def _instruction(snapshot: Snapshot, document: Document, line: int) -> list[Bloc
     if found is None:
         return []
     blocks: list[Block] = [Text(f"`{found.name}`: {found.does or 'not described here.'}")]
-    parts = [f"`{modifier}`: {phrase or 'not described here'}" for modifier, phrase in found.parts]
-    notes = [*_parameters(snapshot, document, line), *found.notes, *_targets(document, line, found)]
-    blocks += [Items(tuple(items)) for items in (parts, notes) if items]
+    items = [
+        *(f"`{modifier}`: {phrase or 'not described here'}" for modifier, phrase in found.parts),
+        *_parameters(snapshot, document, line),
+        *found.notes,
+        *_targets(document, line, found),
+    ]
+    if items:
+        blocks.append(Items(tuple(items)))
     return blocks
 
 

@@ -68,7 +68,7 @@ def test_every_row_seen_has_words(name: str, stage: Stage):
         (
             Stage.SASS,
             "HGMMA.64x128x16.F32 R24, gdesc[UR4].tnspB, R24, !UPT, gsb0",
-            ["warpgroup", "m64n128k16", "32-bit float", "B is transposed", "scoreboard 0"],
+            ["warpgroup", "m64n128k16", "summed in 32-bit floats", "B is transposed", "scoreboard 0"],
         ),
         (Stage.SASS, "HMMA.16816.F32.BF16 R4, R8, R12, R4", ["tensor core", "m16n8k16", "bfloat16"]),
         (Stage.SASS, "UTMALDG.2D [UR8], [UR4], desc[URZ]", ["TMA", "a box of a 2-dimensional tensor"]),

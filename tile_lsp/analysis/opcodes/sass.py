@@ -392,6 +392,12 @@ _LOADS = {
     "256": "256 bits, eight registers",
     "ENL2": "a form for 256 bits",
 }
+_SUMS = {
+    "F32": "summed in 32-bit floats",
+    "F16": "summed in 16-bit floats",
+    "BF16": "operands are bfloat16, not 16-bit floats",
+    "TF32": "operands are tf32: 32-bit floats of which 19 bits are used",
+}
 _SHUFFLES = {
     "IDX": "of the lane with this number",
     "UP": "of a lane so many below",
@@ -563,7 +569,9 @@ OWN = {
         "UNPACK_B_MERGE_C": "two numbers unpacked from one operand, merged with the last",
     },
     "HADD2": {"F32": "32-bit result, of one of the halves"},
-    "HMMA": {
+    "HGMMA": _SUMS,
+    "HMMA": _SUMS
+    | {
         "SP": "A is sparse: two of four elements",
         "1688": "m16n8k8",
         "16816": "m16n8k16",
