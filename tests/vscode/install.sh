@@ -3,6 +3,22 @@
 # Safe to run again: does nothing when the folder already holds what package-lock.json names.
 set -eu
 
+# Debian's packages $2… where the file or command $1 is missing: installed if we may, else named.
+need() {
+    found=$1
+    shift
+    [ -e "$found" ] || command -v "$found" >/dev/null && return
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$@"
+    else
+        echo "tests/vscode: $found is missing. Install it: sudo apt-get install $*" >&2
+        exit 1
+    fi
+}
+need npm nodejs npm
+need /usr/bin/chromium chromium
+need /usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf fonts-dejavu-core
+
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
 cd "$1"

@@ -81,18 +81,12 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def vscode(
-    state: Path,
-    *options: str,
-    settings: dict[str, object] | None = None,
-    path: str | None = None,
-    package: Path | None = None,
-) -> Iterator[int]:
+def vscode(state: Path, *options: str, path: str | None = None, package: Path | None = None) -> Iterator[int]:
     """VS Code on a port of its own; `package` is installed into it. Its whole process group ends with the block."""
     port = _free_port()
     user = state / "user"
     (user / "User").mkdir(parents=True)
-    (user / "User/settings.json").write_text(json.dumps({**SETTINGS, **(settings or {})}))
+    (user / "User/settings.json").write_text(json.dumps(SETTINGS))
     entry = VSCODE / "node_modules/code-server/out/node/entry.js"
     command = [NODE / "node", entry, "--config", state / "config.yaml", "--user-data-dir", user]
     command += ["--extensions-dir", state / "extensions"]
@@ -158,7 +152,6 @@ def run_node(script: str, *arguments: object, limit: float = 600) -> None:
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-    print(output)
     assert process.returncode == 0, f"{script} failed:\n{output}"
 
 
@@ -229,7 +222,7 @@ esac
 
 
 def test_missing_server(tmp_path: Path, tools: Path) -> None:
-    """It is offered where kernels are; taking the offer installs the wheel that the extension brought, and starts it."""
+    """It is offered where kernels are; to take it is to install the wheel that the extension brought."""
     folder = tmp_path / "bare"
     (folder / ".venv/bin").mkdir(parents=True)
     python = folder / ".venv/bin/python"
