@@ -324,6 +324,26 @@ def k():
         "(1, 2, 3, (), 5, 6)",
     ),
     Case(
+        "a package whose star import leads back to its own submodule",
+        """\
+import cuda.tile as ct
+from pkg.ops import N
+@ct.kernel
+def k():
+    return N
+-- pkg/__init__.py
+from .ops import *
+-- pkg/ops.py
+from . import consts
+N = consts.TWO * 4
+-- pkg/consts.py
+import pkg
+TWO = 2
+""",
+        "ct N k pkg/consts pkg.consts/TWO pkg.ops/consts pkg.ops/N",
+        "8",
+    ),
+    Case(
         "what only type checkers see isn't loaded",
         """\
 from __future__ import annotations

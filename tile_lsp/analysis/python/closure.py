@@ -516,8 +516,14 @@ class _Builder:
         state = self.states.get(module.name)
         if state is not None and (self.workspace.binds(state.file, name) or name in state.index.setter_names):
             self._need(state, (name, *rest), hard=True)
-            return
-        below = self.workspace.finder.submodule(module, name)
+            # A star that leads back here gives the submodule itself: `from .ops import *`, and there `from . import x`.
+            if name in state.index.binders or not state.index.stars:
+                return
+            below = self.workspace.finder.submodule(module, name)
+            if below is None:
+                return
+        else:
+            below = self.workspace.finder.submodule(module, name)
         if below is not None:
             self._add_modules((below,))
             self._use(below, rest)
