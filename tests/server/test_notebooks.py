@@ -336,3 +336,17 @@ async def test_who_follows_kernels_hears_of_cells(notebook):
         await nb.stage("types")
         for uri in nb.order:
             await nb.client.until("tile/kernelsChanged", lambda params, uri=uri: params["uri"] == uri)
+
+
+async def test_changed_settings_keep_the_cells(notebook):
+    async with notebook((IMPORTS, HELPER, KERNEL.replace(" target=sm_90", ""))) as nb:
+        await nb.stage("types")
+        nb.edit(2, "n=256", "n=128")
+        nb.client.settings = {**nb.client.settings, "targets": ["sm_80", "sm_120"]}
+        nb.client.tell("workspace/didChangeConfiguration", {"settings": None})
+        await nb.client.until("workspace/configuration")
+        await nb.client.until("workspace/configuration")
+        await nb.stage("types")
+        assert "Tile[float32,(128)]" in await nb.hover(2, "tile =")
+        (kernel,) = (await nb.client.ask("tile/jobs", nb.document(2)))["kernels"]
+        assert [job["target"] for job in kernel["jobs"]] == ["sm_80", "sm_120"]
