@@ -76,6 +76,14 @@ class Absent:
             self._whys[path] = why
             module.__dict__.setdefault(name, Nothing(path, self))
 
+    def unbound(self, module: str, name: str) -> Any:
+        """`__getattr__` of a module of the closure: for what it would have, had it been executed as a whole."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        path = f"{module}.{name}"
+        self._whys.setdefault(path, "nothing binds it where its module is not executed as a whole")
+        return Nothing(path, self)
+
     def why(self, path: str) -> str:
         """Why that is not there, for people."""
         for known, why in self._whys.items():

@@ -118,6 +118,8 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         module.__dict__["__builtins__"] = self._builtins
         described = self._modules.get(module.__name__)
+        if self._absent is not None:
+            module.__dict__["__getattr__"] = functools.partial(self._absent.unbound, module.__name__)
         for member in described["members"] if described else ():
             flags = _flags(member.get("future", ()))
             if self._absent is not None and self.whole_module:

@@ -28,9 +28,6 @@ def job_specs(
     """A spec for each comment and each of the autotuner's configs, at least one; problems of comments and settings."""
     names = Names.of(workspace)
     path = kernel.path
-    usage = Usage({})
-    if isinstance(kernel.node, ast.FunctionDef):
-        usage = read_usage(kernel.node, path, names)
     constants = frozenset(p.name for p in kernel.parameters if _is_constexpr(p.annotation))
     expected = [Expected(p.name, p.name in constants) for p in kernel.parameters]
     from_settings, problems = read_settings(settings.for_kernel(kernel.qualname, path), expected, kernel.name_span)
@@ -43,6 +40,11 @@ def job_specs(
         one, wrong = read_comment(comment, expected, captured)
         found.extend(wrong)
         given.append((comment, one))
+    usage = Usage({})
+    wanted = {parameter.name for parameter in kernel.parameters}
+    complete = bool(given) and all(wanted <= one.arguments.keys() for _, one in given)
+    if isinstance(kernel.node, ast.FunctionDef) and not complete:
+        usage = read_usage(kernel.node, path, names)
     specs: list[JobSpec] = []
     seen: set[object] = set()
     for comment, one in given or [(None, Given())]:

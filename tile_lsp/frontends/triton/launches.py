@@ -53,6 +53,8 @@ def _sites(tree: ast.Module | None) -> dict[str, list[_Site]]:
 
     def walk(node: ast.AST, around: tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]) -> None:
         if isinstance(node, _FUNCTIONS):
+            if any("jit" in ast.unparse(decorator) for decorator in node.decorator_list):
+                return  # a kernel launches nothing
             around = (*around, node)
         if isinstance(node, ast.Call) and (name := _launched(node)) is not None:
             found.setdefault(name, []).append(_Site(node, around))

@@ -437,8 +437,8 @@ class _Reader:
                 if not isinstance(side, ast.Compare):
                     self._numbers(side)
         elif isinstance(node.op, ast.Mult) and (self._counts(node.left) or self._counts(node.right)):
-            self._numbers(node.left)
-            self._numbers(node.right)
+            for name in self._names(node.left) | self._names(node.right):
+                self._use(name).number = True
 
     def _plain(self, node: ast.BinOp) -> bool:
         """False for masks: `(a < b) & (c < d)`."""

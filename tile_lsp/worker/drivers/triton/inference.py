@@ -204,7 +204,9 @@ def _quick_sources(sources: Mapping[str, str]) -> Iterator[None]:
         if code is None or code.co_filename not in sources:
             return original(value)
         lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
-        return inspect.getblock(lines), code.co_firstlineno
+        # A member is one statement: a function that is not within another ends where it ends.
+        whole = lines and not lines[0][0].isspace()
+        return (lines if whole else inspect.getblock(lines)), code.co_firstlineno
 
     inspect.getsourcelines = getsourcelines
     try:
