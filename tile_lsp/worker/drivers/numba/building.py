@@ -50,8 +50,8 @@ def build(library: Any, options: dict[str, Any], cc: Capability) -> dict[str, by
         cubin = running[0].result()
         try:
             with_lines = running[1].result()
-            # After link-time optimisation the cubin itself holds the PTX that it was assembled from.
-            ptx = b"" if options.get("lto") else lined.ptx()
+            # After link-time optimisation the cubin itself holds the PTX that it was assembled from, if that was all.
+            ptx = b"" if options.get("lto") and not lined.linked else lined.ptx()
         except Refused:
             # What is linked besides may not go together with line information: then there is none.
             with_lines, ptx = b"", plain.ptx()
@@ -78,10 +78,11 @@ class _Build:
         if options.get("debug"):
             self._nvvm["g"] = None
         self._code: bytes | None = None
+        self.linked = self._files()
 
     def cubin(self) -> bytes:
         linker = self._linker()
-        for file in self._files():
+        for file in self.linked:
             linker.add_file_guess_ext(file, False)
         try:
             return bytes(linker.complete().code)
@@ -93,7 +94,7 @@ class _Build:
         if not self._lto:
             return self._asm()
         linker = self._linker()
-        for file in self._files():
+        for file in self.linked:
             linker.add_file_guess_ext(file, True)
         try:
             return bytes(linker.get_linked_ptx())
