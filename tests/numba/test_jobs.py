@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -185,3 +187,14 @@ def test_settings_are_for_every_front_end():
     assert problems == []
     assert arguments(one)["n"] == "float64"
     assert one.configs == (Config("sm_90", (("fastmath", True),)),)
+
+
+DOCS = Path(__file__).parent.parent.parent / "docs" / "signatures.md"
+TYPES = re.search(r"\| type \|.*?\n\n", DOCS.read_text(encoding="utf-8"), re.DOTALL)[0]
+
+
+@pytest.mark.parametrize(
+    "written", sorted({word for line in TYPES.split("\n") for word in re.findall("`([^`]+)`", line[:70])})
+)
+def test_the_notation_that_docs_tell_of(written: str):
+    assert isinstance(spec.canonical(written), str)
