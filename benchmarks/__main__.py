@@ -7,7 +7,7 @@ import os
 import platform
 from collections.abc import Awaitable
 
-from . import numba_figures
+from . import numba_figures, triton_figures
 from .figures import (
     ATTENTION,
     MATMUL,
@@ -47,6 +47,13 @@ async def main() -> None:
             await show(numba_figures.edit_to_types(it, numba_figures.MATMUL, 1.5))
             await show(numba_figures.second_config(it, numba_figures.SAXPY, 1.05))
             await show(numba_figures.second_config(it, numba_figures.MATMUL, 1.05))
+    if triton_figures.PYTHON.exists():
+        async with triton_figures.bench() as it:
+            await show(triton_figures.edit_to_types(it, triton_figures.ADD, 1.5))
+            await show(triton_figures.edit_to_types(it, triton_figures.MATMUL, 1.5))
+            await show(triton_figures.second_config(it, triton_figures.ADD, 1.05))
+            await show(triton_figures.second_config(it, triton_figures.MATMUL, 1.05))
+        await show(triton_figures.first_compile(triton_figures.MATMUL, 0.5))
 
 
 async def show(figure: Awaitable[Figure]) -> None:
