@@ -108,6 +108,25 @@ test("linking: an instruction leads to its source line, by definition and by cur
   assert.equal(start.line, lineOf(source.document, ADD));
 });
 
+test("linking: scrolling the source scrolls the listing", async () => {
+  const source = await open("matmul.py");
+  source.selection = place(0);
+  const uri = source.document.uri.toString();
+  await until("the kernel", async () => (await provide("CodeLens", source.document.uri, 1)).length > 0);
+  await commands.executeCommand("tile.show", { uri, kernel: "matmul_persistent", stage: "sass" });
+  const listing = await sass(/SASS of matmul_persistent[^]*EXIT ;/);
+  const store = source.document.getText().split("\n").findLastIndex((line) => line.includes("ct.store(C"));
+  const wanted = await until("links", () => linesOf(listing, source.document, store));
+  assert.ok(!wanted.includes(listing.visibleRanges[0].start.line), "it starts at the top");
+  source.revealRange(new vscode.Range(store, 0, store, 0), vscode.TextEditorRevealType.InCenter);
+  await until("the store in sight", () => {
+    const seen = listing.visibleRanges[0];
+    return wanted.some((one) => seen.start.line <= one && one <= seen.end.line);
+  });
+  assert.equal(source.selection.active.line, 0, "the cursor stays");
+  await window.tabGroups.close(window.tabGroups.all[1].activeTab);
+});
+
 test("diagnostics: a type error at its expression, gone when it is mended", async () => {
   const { document } = await open("vector_add.py");
   const problems = () => vscode.languages.getDiagnostics(document.uri).filter(({ source }) => source === "tile-lsp");
