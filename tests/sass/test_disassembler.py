@@ -50,17 +50,18 @@ async def bench(tools: Tools, tmp_path: pathlib.Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     monkeypatch.setattr(module, "_folders", lambda: [str(temporary)])
     counters = Counters()
-    others = set(psutil.Process().children(recursive=True))  # such as multiprocessing's, of other tests
+    others = frozenset(child.pid for child in psutil.Process().children(recursive=True))
     made: list[Disassembler] = []
 
     def make(**options: object) -> Disassembler:
         made.append(Disassembler(counters, **options))  # type: ignore[arg-type]
         return made[-1]
 
-    yield Bench(make, counters, Tool("nvdisasm", str(tools.bin / "nvdisasm"), "13.4"), temporary)
+    bench = Bench(make, counters, Tool("nvdisasm", str(tools.bin / "nvdisasm"), "13.4"), temporary, others)
+    yield bench
     for disassembler in made:
         await disassembler.close()
-    await until(lambda: others.issuperset(psutil.Process().children(recursive=True)))
+    await until(lambda: not bench.children(recursive=True))
     assert list(temporary.iterdir()) == []
 
 
