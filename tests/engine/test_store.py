@@ -159,6 +159,16 @@ async def test_one_attempt_across_processes(tmp_path):
     assert b"".join(outputs) == b"attempt\n"
 
 
+def test_a_claim_is_seen_until_it_is_given_up(tmp_path):
+    one, other = make(tmp_path), make(tmp_path)
+    assert not other.is_claimed_elsewhere(KEY)
+    claim = one.claim(KEY)
+    assert other.is_claimed_elsewhere(KEY)
+    assert other.claim(KEY) == -1
+    os.close(claim)
+    assert not other.is_claimed_elsewhere(KEY)
+
+
 async def test_a_lock_whose_holder_died_is_free(tmp_path):
     store = make(tmp_path)
     holder = await asyncio.create_subprocess_exec(

@@ -44,6 +44,12 @@ CUBIN = "cubin"
 TYPED = "typed"
 
 
+_MOST_CLAIMS = 16
+"""As many as workers are kept with their typed IR."""
+_PATIENCE = 2.0
+"""Seconds. About what inferring again costs at the most."""
+
+
 class Compilation(NamedTuple):
     """A job with what it takes to carry it out."""
 
@@ -92,10 +98,16 @@ class Compiler:
         self._blobs: Lru[Blobs | Fault] = Lru(256)
         self._artifacts: Lru[Artifact | Fault] = Lru(256)
         self._made_here: Lru[bool] = Lru(4096)
+        self._claims: Lru[int] = Lru(_MOST_CLAIMS, evicted=os.close)
+        """By entry: what tells other processes that its typed IR is held here."""
 
     @property
     def running(self) -> int:
         return len(self._entry_flights) + len(self._holder_flights) + len(self._step_flights)
+
+    def close(self) -> None:
+        """Nothing is held any more."""
+        self._claims.drop_all()
 
     def forget_failures(self) -> None:
         """Let what failed for the environment's sake be tried again."""
@@ -177,7 +189,10 @@ class Compiler:
         inference = _with_our_environment(result.inference)
         self._made_here.put(key, True)
         if result.holder is not None:
-            self._holders.put(_entry_of(key, inference).key, result.holder)
+            held = _entry_of(key, inference).key
+            self._holders.put(held, result.holder)
+            if self._claims.get(held) is None and (claim := self._store.claim(held)) >= 0:
+                self._claims.put(held, claim)
         if _is_result(inference):
             self._store.put(key, {"inference": msgspec.json.encode(inference)})
             self._remember_specialisation(compilation, key, inference)
@@ -225,7 +240,19 @@ class Compiler:
         """The blobs of the worker's code generation, and its plain values as the blob `values`."""
         fields = compilation.frontend.codegen_fields(compilation.job.config)
         key = digest("codegen", entry.key, sorted(fields.items()), compilation.job.kernel)
+        if self._holders.get(entry.key) is None and self._blobs.get(key) is None:
+            await self._leave_to_holder(entry.key, key)
         return await self._step(key, lambda: self._codegen(compilation, entry, fields))
+
+    async def _leave_to_holder(self, entry: str, key: str) -> None:
+        """Another process that has just inferred an entry is likely to be about to generate its code: it needn't infer
+        again for that, as we would. Wait a moment for what it makes.
+        """
+        patience = asyncio.get_running_loop().time() + _PATIENCE
+        while self._store.peek(key) is None and self._store.is_claimed_elsewhere(entry):
+            if asyncio.get_running_loop().time() > patience:
+                return
+            await asyncio.sleep(0.01)
 
     async def _codegen(self, compilation: Compilation, entry: Entry, fields: Mapping[str, Scalar]) -> Blobs | Fault:
         hints = {name: value for name, value in fields.items() if name not in ("symbol", "target")}

@@ -31,6 +31,12 @@ class Lru(Generic[V]):
             if self._evicted is not None:
                 self._evicted(old)
 
+    def drop_all(self) -> None:
+        values, self._values = self._values, OrderedDict()
+        for value in values.values():
+            if self._evicted is not None:
+                self._evicted(value)
+
     def discard(self, key: str) -> None:
         self._values.pop(key, None)
 

@@ -306,6 +306,7 @@ class Session:
             tracker.close()
         await self._disassembler.close()
         await self._pool.close()
+        self._compiler.close()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 

@@ -16,6 +16,7 @@ import hashlib
 import logging
 import os
 import tempfile
+import time
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -31,6 +32,8 @@ except ImportError:  # Windows: no cross-process single flight, everything else 
 
 log = logging.getLogger(__name__)
 
+_FORGOTTEN = 86400.0
+"""Seconds after which a file of `locks/` is taken for a leftover: a process that was killed removes none."""
 SCHEMA = 2
 """Part of every index file: raise it when the meaning of stored bytes changes."""
 
@@ -174,6 +177,34 @@ class Store:
                     path.unlink()
                 os.close(descriptor)
 
+    def claim(self, key: str) -> int:
+        """A descriptor that says to other processes, as long as it is open, that this one has something at hand.
+
+        -1 where another process said so before, or where locks don't work.
+        """
+        if self.directory is None or fcntl is None:
+            return -1
+        try:
+            return self._try_lock(self._claim(key))
+        except OSError:
+            return -1
+
+    def is_claimed_elsewhere(self, key: str) -> bool:
+        """Whether another process that is alive claims a key. Ours must not claim it."""
+        if self.directory is None or fcntl is None or not self._claim(key).exists():
+            return False
+        descriptor = self.claim(key)
+        if descriptor < 0:
+            return True
+        with contextlib.suppress(OSError):
+            self._claim(key).unlink()
+        os.close(descriptor)
+        return False
+
+    def _claim(self, key: str) -> Path:
+        assert self.directory is not None
+        return self.directory / "locks" / f"{key}.claim"
+
     def _try_lock(self, path: Path) -> int:
         """A descriptor that holds the lock, or -1 if another process does."""
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -248,6 +279,10 @@ class Store:
         for path in _files(self.directory / "objects"):
             if path.name not in named:
                 with contextlib.suppress(OSError):
+                    path.unlink()
+        for path in (self.directory / "locks").glob("*"):
+            with contextlib.suppress(OSError):
+                if path.stat().st_mtime < time.time() - _FORGOTTEN:
                     path.unlink()
 
 
