@@ -49,6 +49,7 @@ def source_at(place) -> str:
     return line[place.span.column : place.span.end_column].decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("comment", "options", "capability"),
     [

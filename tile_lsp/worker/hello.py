@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: Read by a compiler or by its tools, so part of what its output depends on.
 _VARIABLES = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "EXPERIMENTAL_CUDA_TILE_DEBUG_BUILD")
-_PREFIXES = ("CUDA_TILE_", "CUTILE_", "TRITON_")
+_PREFIXES = ("CUDA_TILE_", "CUTILE_", "TRITON_", "NUMBA_")
 
 
 def compose(drivers: Mapping[str, Driver], standins: StandIns) -> dict[str, Any]:

@@ -121,7 +121,7 @@ class _Lined(sources.Sources):
             other = others.get(function.name)
             if other is not None:
                 same = other.code == function.code
-                self._other[function.section] = (other.section, None if same else _matching(function, other))
+                self._other[function.section] = (other.section, None if same else matching(function, other))
 
     def chain(self, section: int, address: int) -> Chain:
         if section not in self._other:
@@ -135,7 +135,7 @@ class _Lined(sources.Sources):
         return self._places.chain([frame.line for frame in frames])
 
 
-def _matching(one: Function, other: Function) -> dict[int, int]:
+def matching(one: Function, other: Function) -> dict[int, int]:
     """Addresses of the instructions that two versions have in common."""
     matcher = difflib.SequenceMatcher(None, _opcodes(one.code), _opcodes(other.code), autojunk=False)
     return {(a + i) * BYTES: (b + i) * BYTES for a, b, size in matcher.get_matching_blocks() for i in range(size)}

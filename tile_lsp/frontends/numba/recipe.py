@@ -6,8 +6,8 @@
 | worker: codegen       | `llvm`, `ptx`, `cubin`, `lined`, `places`    | the inference entry, target, options |
 | engine's disassembler | `disassembly`                                | cubin                               |
 
-`cubin` is what runs. `lined` is the same compiled with line tables, whose lines are numbers into `places`. Where it holds
-its PTX too, `ptx` is empty.
+`cubin` is what runs. `lined` is the same compiled with line tables, whose lines are numbers into `places`. Where it
+holds its PTX too, `ptx` is empty.
 """
 
 from __future__ import annotations

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
 
 _FLOOR = (0, 30)
 _WANTED = "numba-cuda[cu13]>=0.30"
+_PARTS = {
+    "numba": "numba",
+    "llvmlite": "llvmlite",
+    "libNVVM": "nvidia-nvvm",
+    "nvJitLink": "nvidia-nvjitlink",
+    "NVRTC": "nvidia-cuda-nvrtc",
+}
 
 
 class Numba:
@@ -54,7 +61,12 @@ class Numba:
         return {}
 
     def report(self, table: dict[str, dict[str, Any]]) -> dict[str, Any]:
-        return {"version": self._version, "error": self._error, "help": self._help, "fields": {}}
+        version = self._version
+        if self._compiler is not None:
+            # Each of them has a part in the code, so each is part of what it is known by.
+            found = ((name, distributions.version_of(package)) for name, package in _PARTS.items())
+            version = f"{version} ({', '.join(f'{name} {found}' for name, found in found if found)})"
+        return {"version": version, "error": self._error, "help": self._help, "fields": {}}
 
     def warm(self) -> None:
         if self._compiler is not None:

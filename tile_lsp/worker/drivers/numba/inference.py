@@ -43,6 +43,9 @@ class _Run:
         try:
             kernel = self._kernel()
             types = signature.types_of(arguments, self._evaluate)
+            wanted = kernel.py_func.__code__.co_argcount
+            if not types and wanted:
+                raise faults.Refused(_no_parameters(kernel.py_func, wanted))
             typed = compiler.infer(kernel, types)
             found = records.paths(typed, members)
             for path in found:
@@ -84,6 +87,14 @@ class _Run:
 
     def _evaluate(self, text: str) -> Any:
         return self._loader.evaluate(text, self._module)
+
+
+def _no_parameters(function: Any, count: int) -> faults.Fault:
+    message = (
+        f"{function.__qualname__} takes {count} arguments, whose names the text does not tell: the function is made "
+        "elsewhere, or given at run time"
+    )
+    return faults.fault(faults.USER, message, code="signature")
 
 
 def _no_kernel(found: Any, entry: Mapping[str, Any]) -> faults.Fault:
