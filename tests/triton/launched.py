@@ -63,7 +63,10 @@ def launches() -> list[tuple[str, str, dict[str, str], dict[str, int], Any]]:
             {
                 **dict.fromkeys(("x_ptr", "y_ptr", "weight_ptr", "bias_ptr"), "*fp16:16"),
                 **dict.fromkeys(("mean_ptr", "rstd_ptr"), "*fp32:16"),
-                **{"stride": "1000", "n": "1000", "eps": "1e-05", "BLOCK": "1024"},
+                "stride": "1000",
+                "n": "1000",
+                "eps": "1e-05",
+                "BLOCK": "1024",
             },
             {},
             layer_norm.forward[(64,)](

@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tests.support.workbench import Workbench
+from tile_lsp.ide.hover import hover
+from tile_lsp.model.stage import Stage
 
 from .carets import typed, write
 
@@ -83,6 +85,15 @@ def k(x_ptr, n):
     tl.store(x_ptr, total)
     #               ^^^^^ fp32
 """,
+    "made by a call, under its own name": """
+def k(x_ptr):
+    x = tl.load(x_ptr)
+    #   ^^^^^^^^^^^^^^ fp32
+    tl.store(x_ptr, x)
+
+
+k = triton.jit(k)
+""",
     "nested, in an indented block": """
 def make(SIDE):
     if True:
@@ -151,3 +162,25 @@ async def test_a_comment_moves_types_and_runs_nothing(bench: Workbench):
     await bench.edit("moved.py", whole.replace("    x = tl", "\n    # a remark\n    x  =  tl"))
     assert bench.ran() == {}
     assert bench.types_of("moved.py", "x") == {"fp32"}
+
+
+async def test_a_hover_tells_the_layouts_of_what_a_name_became(bench: Workbench):
+    text = """\
+# tile-lsp: a_ptr=*fp16:16 c_ptr=*fp32:16 SIDE=64 num_warps=4 target=sm_80
+@triton.jit
+def k(a_ptr, c_ptr, SIDE: tl.constexpr):
+    at = tl.arange(0, SIDE)
+    where = at[:, None] * SIDE + at[None, :]
+    a = tl.load(a_ptr + where)
+    acc = tl.dot(a, a)
+    tl.store(c_ptr + where, acc)
+"""
+    await write(bench, "layouts.py", text)
+    await bench.show("layouts.py", Stage.TTGIR)
+    bench.session.select_job(bench.path("layouts.py"), "k", 0)
+    number, line = next((i, row) for i, row in enumerate(bench.text("layouts.py").split("\n"), 1) if "acc = " in row)
+    shown = hover(bench.session.snapshot(), bench.path("layouts.py"), number, line.index("acc"))
+    words = str(shown.markup)
+    assert "tensor<64x64xfp32>" in words
+    assert "#ttg.nvidia_mma<" in words
+    assert "warpsPerCTA" in words

@@ -203,6 +203,9 @@ class KernelTracker:
         for planned in [self._plan.jobs[index] for index in first]:
             job = planned.view.job
             if job.config.target is not None and not self._inferences[job.key].faults:
+                if Stage.TTGIR in planned.compilation.frontend.stages:
+                    # Hovers tell layouts from it; it is there once code is generated.
+                    await self._generate(planned, Stage.TTGIR)
                 await self._generate(planned, Stage.RESOURCES)
                 self._changed()
 

@@ -9,10 +9,12 @@ import msgspec
 from tile_lsp.analysis.snapshot import ArgumentView, FileView, KernelView, Snapshot, State
 from tile_lsp.ide.comment_help import comment_hover
 from tile_lsp.ide.jobs import job_label, job_line, state_line, where
+from tile_lsp.ide.layouts import layouts_of
 from tile_lsp.ide.markup import Block, Code, Items, Markup, Text, code
 from tile_lsp.ide.resources import resources_line
 from tile_lsp.ide.type_index import Typed, covers, size, typed_on
 from tile_lsp.model.location import Span
+from tile_lsp.model.stage import Stage
 
 _SHOWN = 6
 """At most so many differing types of one expression."""
@@ -81,12 +83,25 @@ def _expression(file: FileView, span: Span, typed: Sequence[Typed]) -> Markup:
     if len(by_meaning) > _SHOWN:
         blocks.append(Text(f"and {len(by_meaning) - _SHOWN} more"))
     kernels = _distinct_kernels(typed)
+    blocks += _layouts(typed)
     if not several:
         callers = _reached(typed)
         if callers and typed[0].callers():
             blocks.append(Text(" · ".join(callers)))
     blocks += _footer(kernels)
     return Markup(tuple(blocks))
+
+
+def _layouts(typed: Sequence[Typed]) -> list[Block]:
+    """How the values of a name lie over threads, for the jobs whose code says so."""
+    found: dict[tuple[str, str], None] = {}
+    for entry in typed:
+        job, name = entry.kernel.job, entry.record.name
+        artifact = job.artifacts.get(Stage.TTGIR) if job is not None else None
+        if artifact is not None and name is not None and entry.record.type.startswith(("tensor", "shared")):
+            found.update(dict.fromkeys(layouts_of(artifact, name, entry.record.chain[0])))
+    lines = [f"layout {code(alias)}: {code(text)}" if text else f"layout {code(alias)}" for alias, text in found]
+    return [Text("\n".join(lines[:_SHOWN]))] if lines else []
 
 
 def _details(entry: Typed) -> list[str]:

@@ -356,11 +356,22 @@ class _Builder:
         lifted = state.lifted
         return lifted is not None and not (isinstance(lifted.statement, ast.ClassDef) and lifted.name in state.needs)
 
+    def _rebinds(self, state: _State) -> bool:
+        """True for `k = ct.kernel(k)`: what it reads is what the name was before."""
+        lifted = state.lifted
+        return (
+            lifted is not None
+            and isinstance(lifted.statement, ast.Assign)
+            and any(isinstance(node, ast.Name) and node.id == lifted.name for node in ast.walk(lifted.statement.value))
+        )
+
     def _forms(self, state: _State) -> dict[int, Form]:
         """The statements that are needed so far, cut down to what is needed of them."""
         names = set(state.needs)
         hidden = state.lifted.name if state.lifted is not None and self._uses_lifted(state) else None
-        names.discard(hidden or "")
+        rebinds = self._rebinds(state)
+        if not rebinds:
+            names.discard(hidden or "")
         index = state.index
         mutable = frozenset(name for name in names if self._is_mutable(state, name))
         setters = frozenset(f for name in names for f in index.setter_names.get(name, ()))
@@ -374,6 +385,9 @@ class _Builder:
             selected.update(i for i in changing if state.main or not state.file.statements[i].statement.main)
         if state.stars:
             selected.update(i for i, _ in index.stars)
+        if rebinds:
+            # What is bound again later is another kernel.
+            selected = {i for i in selected if i < state.anchor or hidden not in _names_of(state.file.statements[i])}
         forms: dict[int, Form] = {}
         for i in sorted(selected):
             form = form_of(state.file.statements[i].statement, need)
@@ -438,6 +452,7 @@ class _Builder:
             state.lifted is not None
             and name == state.lifted.name
             and not isinstance(state.lifted.statement, ast.ClassDef)
+            and not self._rebinds(state)
         ):
             return  # the kernel's own statement
         binders = state.index.binders_of(state.file, name, state.main)
@@ -816,6 +831,10 @@ class _Builder:
             if isinstance(node, ast.Name) and node.id == name:
                 return span_of(node)
         return None
+
+
+def _names_of(placed: Placed) -> Sequence[str]:
+    return bindings_of(placed.statement).names
 
 
 def _is_prefix(names: Sequence[str], chain: Sequence[str]) -> bool:

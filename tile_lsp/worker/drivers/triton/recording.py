@@ -190,15 +190,23 @@ def _subclass(code_generator: Any, release: tuple[int, int]) -> type:
                 self.visited.add((node.lineno, node.col_offset))
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                     self.target = node
+                elif isinstance(node, ast.Name) and node.id not in self.lscope:
+                    self._check(node, self.gscope.get(node.id))
             result = self._visit(node)
-            if (why := reason(result)) is not None and isinstance(getattr(node, "ctx", None), ast.Load):
-                error = error_type(self.jit_fn.src, node, f"`{ast.unparse(node)}` is not there: {why}")
-                error.tile_place = (self, node)
-                raise error
+            if isinstance(getattr(node, "ctx", None), ast.Load):
+                self._check(node, result)
             if isinstance(node, ast.expr) and result is not None and not isinstance(result, str):
                 kind, name = ("load", node.id) if isinstance(node, ast.Name) else ("expr", None)
                 recorder.notes.append((self, node, kind, name, result))
             return result
+
+        def _check(self, node: Any, value: Any) -> None:
+            """A value of host code that could not run, or of a library that is not there, can't be compiled."""
+            why = reason(value)
+            if why is not None:
+                error = error_type(self.jit_fn.src, node, f"`{ast.unparse(node)}` is not there: {why}")
+                error.tile_place = (self, node)
+                raise error
 
         def _visit(self, node: Any) -> Any:
             try:
