@@ -95,6 +95,22 @@ async def test_code_of_device_functions_is_called_from_the_kernel(numba):
         assert called in rows(await numba.bench.show(name, stage, "k"), numba, name, word)
 
 
+@pytest.mark.parametrize(
+    "helper",
+    [
+        "@cuda.jit('float32(float32)', device=True)\ndef helper(v): return v * v",
+        "@cuda.jit('float32(float32)', device=True, inline='always')\ndef helper(v): return v * v",
+        "@cuda.jit(device=True, forceinline=True)\ndef helper(v): return v * v",
+        "def make(n):\n    @cuda.jit(device=True)\n    def inner(v): return v ** n\n    return inner\nhelper = make(2)",
+        "@cuda.jit\ndef helper(v): return v * v",
+    ],
+)
+async def test_device_functions_however_they_are_made(numba, helper: str):
+    name = await numba.open(f"{helper}\n\n# tile-lsp: x=float32[::1]\n@cuda.jit\ndef k(x): x[0] = helper(x[1])\n")
+    sass = await numba.bench.show(name, Stage.SASS, "k")
+    assert "FMUL" in sass.text
+
+
 async def test_listings_have_names_as_people_write_them(numba):
     name = await numba.open(KERNEL)
     sass = await numba.bench.show(name, Stage.SASS, "k")

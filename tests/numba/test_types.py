@@ -223,6 +223,7 @@ async def test_device_functions_of_another_file_are_typed_for_each_way_there(num
         "class Ops:\n    @staticmethod\n    @cuda.jit\n    def k(x): x[0] = 1\n",
         "def make():\n    @cuda.jit\n    def k(x): x[0] = 1\n    return k\nmade = make()\n",
         "@cuda.jit(device=True)\ndef helper(x): return x\n\n@cuda.jit\ndef k(x): x[0] = helper(1)\n",
+        "@cuda.jit\ndef helper(x): return x\n\n@cuda.jit\ndef k(x): x[0] = helper(1)\n",
     ],
 )
 async def test_what_is_a_kernel(numba, code: str):

@@ -30,7 +30,7 @@ class Numba:
         return hints.check_config(config)
 
     def is_kernel(self, site: KernelSite, workspace: Workspace) -> bool:
-        return not decorators.is_device(site, workspace)
+        return not (decorators.is_device(site, workspace) or decorators.is_helper(site, workspace))
 
     def inference_fields(
         self, config: Config, closure: Closure | None = None, arguments: Sequence[Argument] = ()

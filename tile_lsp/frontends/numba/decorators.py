@@ -25,6 +25,32 @@ def is_device(site: KernelSite, workspace: Workspace) -> bool:
     return False
 
 
+def is_helper(site: KernelSite, workspace: Workspace) -> bool:
+    """True for a function that returns something, which no kernel does, and that nobody asked to have as a kernel.
+
+    Numba makes a device function of it where it is called.
+    """
+    if site.node is None or any("tile-lsp" in line.text for line in site.comment_lines):
+        return False
+    if not any(isinstance(node, ast.Return) and _is_value(node.value) for node in _own(site.node)):
+        return False
+    tree = Names.of(workspace).tree(site.path)
+    launched = (node.value for node in ast.walk(tree) if isinstance(node, ast.Subscript)) if tree is not None else ()
+    return not any(isinstance(node, ast.Name) and node.id == site.node.name for node in launched)
+
+
+def _own(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function, those of functions in it left out."""
+    for node in ast.iter_child_nodes(function):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            yield node
+            yield from _own(node)
+
+
+def _is_value(node: ast.expr | None) -> bool:
+    return node is not None and not (isinstance(node, ast.Constant) and node.value is None)
+
+
 def signatures(site: KernelSite, names: Names) -> tuple[tuple[str, ...], ...]:
     """Those given to the decorator, each as specs of the arguments; what can't be read is left out."""
     found: list[tuple[str, ...]] = []

@@ -131,7 +131,8 @@ class Compiler:
             if not device and state.return_type not in (None, types.void, types.none):
                 raise TypeError("CUDA kernel must have void return type.")
             typed = Typed(state, options, device)
-            typed.calls = self._calls
+            # Those of which it was settled before what they are compiled for are never asked for again.
+            typed.calls = list(dict.fromkeys((*self._calls, *(called for _, called in calls_of(state)))))
             return typed
         finally:
             self._calls = outer
@@ -327,6 +328,17 @@ def _flags(options: dict[str, Any]) -> Any:
         flags.fastmath = True
     flags.compute_capability = _ANY
     return flags
+
+
+def calls_of(state: Any) -> Iterator[tuple[Any, Typed]]:
+    """The device functions that a function calls, each with the location of the call."""
+    for block in state.func_ir.blocks.values():
+        for expression in block.find_exprs("call"):
+            callee, signature = state.typemap.get(expression.func.name), state.calltypes.get(expression)
+            if isinstance(callee, types.Dispatcher) and signature is not None:
+                called = callee.dispatcher.overloads.get(tuple(signature.args))
+                if isinstance(called, Typed):
+                    yield expression.loc, called
 
 
 def _below(typed: Typed) -> Iterator[Typed]:

@@ -11,7 +11,7 @@ from numba.cuda import types
 from numba.cuda.core import ir
 
 from . import typetext
-from .compiler import Location, Typed, _location
+from .compiler import Location, Typed, _location, calls_of
 from .errors import place_of
 
 Place = list[Any]
@@ -94,26 +94,13 @@ def paths(typed: Typed, members: Iterable[str]) -> list[Path]:
         if len(found) >= _MOST_PATHS or len(sites) > _DEEPEST:
             return
         found.append(Path(function.state, sites))
-        for location, called in _calls(function):
+        for location, called in calls_of(function.state):
             place = place_of(location, inside)
             if called.function.__code__.co_filename in inside:
                 walk(called, [place, *sites] if place is not None else sites)
 
     walk(typed, [])
     return found
-
-
-def _calls(function: Typed) -> Iterator[tuple[Any, Typed]]:
-    state = function.state
-    for inst in _assignments(state):
-        expression = inst.value
-        if isinstance(expression, ir.Expr) and expression.op in ("call", "getattr", "static_getitem", "binop"):
-            callee = state.typemap.get(expression.func.name) if expression.op == "call" else None
-            signature = state.calltypes.get(expression)
-            if isinstance(callee, types.Dispatcher) and signature is not None:
-                called = callee.dispatcher.overloads.get(tuple(signature.args))
-                if isinstance(called, Typed):
-                    yield expression.loc, called
 
 
 def _assignments(state: Any) -> Iterator[Any]:
