@@ -53,13 +53,23 @@ def tools() -> Path:
         if not installed.exists() or installed.stat().st_mtime < (EXTENSION / "package-lock.json").stat().st_mtime:
             _call("npm", "ci", "--loglevel=error")
             installed.touch()
-        wheels = EXTENSION / "bundled"
-        shutil.rmtree(wheels, ignore_errors=True)
-        _call(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", wheels, ROOT)
-        _call("npm", "run", "--silent", "build")
-        package = VSCODE / "tile-lsp.vsix"
-        _call("npx", "vsce", "package", "--no-dependencies", "--allow-missing-repository", "--out", package)
+        package, made = VSCODE / "tile-lsp.vsix", VSCODE / "tile-lsp.vsix.made"
+        sources = _sources()
+        if not made.exists() or made.read_text() != sources:
+            wheels = EXTENSION / "bundled"
+            shutil.rmtree(wheels, ignore_errors=True)
+            _call(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", wheels, ROOT)
+            _call("npx", "vsce", "package", "--no-dependencies", "--allow-missing-repository", "--out", package)
+            made.write_text(sources)
     return package
+
+
+def _sources() -> str:
+    """What the package is made of: while it stays, nobody makes it anew under tests that run."""
+    folders = [EXTENSION / name for name in ("src", "scripts", "media", "syntaxes")]
+    files = [file for folder in (*folders, ROOT / "tile_lsp") for file in folder.rglob("*") if file.suffix != ".pyc"]
+    files += [EXTENSION / "package.json", EXTENSION / "package-lock.json", EXTENSION / ".vscodeignore"]
+    return "\n".join(f"{file} {file.stat().st_mtime_ns}" for file in sorted(files) if file.is_file())
 
 
 def _call(*command: str | Path, cwd: Path = EXTENSION) -> None:

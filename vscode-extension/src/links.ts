@@ -35,9 +35,11 @@ export class Links {
     this.places = lines.map(([chain]) =>
       (chain ?? []).map(({ uri, range }) => ({ uri: spell(uri), first: range.start.line, last: lastLine(range) })),
     );
+    const starts = new Set(this.places.flatMap(([own]) => (own ? [`${own.uri}:${own.first}`] : [])));
     for (const [index, chain] of this.places.entries()) {
       for (const [depth, place] of chain.entries()) {
-        for (let line = place.first; line <= place.last; line++) {
+        const last = depth === 0 && holdsOthers(place, starts) ? place.first : place.last;
+        for (let line = place.first; line <= last; line++) {
           const linked = this.entry(place.uri, line);
           const list = depth === 0 ? linked.own : linked.called;
           if (list.at(-1) !== index) list.push(index);
@@ -73,6 +75,12 @@ export class Links {
     this.bySource.set(uri, lines.set(line, entry));
     return entry;
   }
+}
+
+/** A function or a loop: its lines are those of what it holds, and its own is the first. */
+function holdsOthers({ uri, first, last }: SourceLines, starts: ReadonlySet<string>): boolean {
+  for (let line = first + 1; line <= last; line++) if (starts.has(`${uri}:${line}`)) return true;
+  return false;
 }
 
 /** A range that ends before the first character of a line does not touch that line. */

@@ -38,6 +38,11 @@ describe("links", () => {
     expect(listing.sources(line).map(({ uri, first }) => `${uri}:${first}`)).toEqual(sources);
   });
 
+  test("what holds other places has its first line only", () => {
+    const nested = links("a:2-9", "a:3", "a:5-6", "b:3");
+    expect([2, 3, 4, 6, 9].map((line) => nested.of({ uri: "a", line }).own)).toEqual([[0], [1], [], [2], []]);
+  });
+
   test("the nearest lines that have a counterpart", () => {
     expect(listing.nearestWithSource(0, 1)).toBe(1);
     expect(listing.nearestWithSource(0, 0)).toBeUndefined();
