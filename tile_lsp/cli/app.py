@@ -66,8 +66,8 @@ def show(
 ) -> Exit:
     """Compile a kernel as far as STAGE and print what came of it.
 
-    STAGE is types, hir, typed, tileir, ptx, cubin, sass, resources or remarks. KERNEL may be left out where the file
-    has just one. What the options leave open is taken from the comment above the kernel, the project's settings,
+    STAGE is types, ptx, cubin, sass, resources, remarks, or an IR of the kernel's language: hir, typed, tileir, ttir,
+    ttgir, llvm, amdgcn. KERNEL may be left out where the file has just one. What the options leave open is taken from the comment above the kernel, the project's settings,
     and annotations and defaults. All but --python, --json and --stats may be given several times.
 
     \b
