@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 WORKER = ROOT / "tile_lsp" / "worker"
-COMPILERS = {"cutile": {"cuda"}, "numba": {"numba", "numba_cuda", "llvmlite"}}
+COMPILERS = {"cutile": {"cuda"}, "numba": {"numba", "numba_cuda", "llvmlite", "numpy"}}
 
 
 def test_imports_point_downwards():
