@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -280,3 +282,28 @@ def test_a_launch_tells_constants():
     assert found["b_ptr"] != "None"
     assert spec.origins[3].kind == "launch"
     assert spec.origins[3].detail == "main.py:12"
+
+
+DOCS = Path(__file__).parents[2] / "docs" / "signatures.md"
+
+
+def test_the_documented_notation_is_read():
+    section = DOCS.read_text().partition("## Triton")[2]
+    for heading, constexpr in (("argument", False), ("constexpr", True)):
+        rows = section.partition(f"| {heading} | means |")[2].partition("\n\n")[0].splitlines()[2:]
+        texts = [text for row in rows for text in re.findall(r"`([^`]+)`", row.split(" | ")[0])]
+        assert len(texts) > 5
+        assert not [text for text in texts if not isinstance(canonical(text, "x", constexpr), str)]
+
+
+def test_an_expression_of_a_comment_is_part_of_the_closure():
+    text = """
+    SIDE = 16
+
+    # tile-lsp: BLOCK==SIDE*2
+    @triton.jit
+    def k(x_ptr, BLOCK: tl.constexpr):
+        tl.store(x_ptr + tl.arange(0, BLOCK), 1.0)
+    """
+    (spec,) = specs_of(text)
+    assert spec.expressions == ("SIDE * 2",)

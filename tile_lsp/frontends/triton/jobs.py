@@ -158,6 +158,7 @@ def _spec(source: _Sources, comment: JobComment | None, usage: Usage) -> JobSpec
         source.configs(),
         comment,
         tuple(_arguments(parameters, other) for other in alternatives(parameters, usage)),
+        tuple(one.spec[1:] for one in first if one.spec.startswith("=") and one.origin.kind != "assumed"),
     )
 
 
