@@ -105,3 +105,12 @@ def test_what_constants_rule_out_is_faded_where_every_kernel_that_reaches_it_agr
     (found,) = check(kernels[:2], [("gelu(A)", message, Severity.HINT)])
     assert found.unnecessary
     check(kernels, [])
+
+
+def test_remarks_of_inference_are_hints_once_for_all_jobs():
+    remark = Remark("computed in float64", Severity.HINT, (SOURCE.place("gelu(A)"),), "float64")
+    kernel = SOURCE.kernel("k", jobs=(job("k"), job("k", ("A", "f16[?]", "assumed"))))
+    kernel = msgspec.structs.replace(kernel, inference=Inference(remarks=(remark,)))
+    (found,) = check([kernel], [("gelu(A)", "computed in float64", Severity.HINT)], remarks=True)
+    assert found.code == "float64"
+    check([kernel], [])
