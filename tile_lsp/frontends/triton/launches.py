@@ -24,8 +24,6 @@ class Launch(msgspec.Struct, frozen=True):
     """`"add.py:31"`."""
     arguments: dict[str, str]
     """Parameter → spec of a constant."""
-    tensors: frozenset[str] = frozenset()
-    """Parameters that are given an array, as far as that shows."""
     hints: dict[str, Scalar] = {}
 
 
@@ -106,7 +104,7 @@ def _read(kernel: KernelSite, constants: frozenset[str], site: _Site, names: Nam
             found = ast.literal_eval(value) if not value.startswith("=") else None
             if isinstance(found, (int, bool, str)) and check_hint(name, found) is None:
                 hints[name] = found
-    return Launch(where, arguments, frozenset(), hints)
+    return Launch(where, arguments, hints)
 
 
 class _Values:

@@ -26,8 +26,6 @@ GONE = {
     "trans_a": "tl.dot has no trans_a: give it tl.trans(a)",
     "allow_tf32": 'allow_tf32 is deprecated: input_precision="tf32" or "ieee"',
     "libdevice": "tl.libdevice is gone: from triton.language.extra import libdevice",
-    "reduce_or": "tl.reduce_or is new in triton 3.6",
-    "constexpr_function": "triton.constexpr_function is new in triton 3.4",
 }
 
 

@@ -126,7 +126,7 @@ class _Reader:
 
     def _constant_of(self, spec: str) -> Any:
         if spec.startswith("="):
-            return self.evaluate(_unbracketed(spec[1:]))
+            return self.evaluate(spec[1:])
         try:
             return _literal(spec)
         except ValueError:
@@ -135,7 +135,7 @@ class _Reader:
 
     def _typed(self, path: Path, parameter: Any, spec: str) -> Any:
         if spec.startswith("="):
-            return self._of_value(path, parameter, self.evaluate(_unbracketed(spec[1:])))
+            return self._of_value(path, parameter, self.evaluate(spec[1:]))
         if spec.startswith("("):
             items = split(spec)
             return tuple(self._typed((*path, index), parameter, item) for index, item in enumerate(items))
@@ -226,16 +226,12 @@ def split(spec: str) -> list[str]:
     return items
 
 
-def _unbracketed(source: str) -> str:
-    return source.strip()
-
-
 def _representative(spec: str, evaluate: Callable[[str], Any]) -> Any:
     """A value of that type for rules that compute with it: a launch has numbers where a job has types."""
     if spec == AUTO:
         return None
     if spec.startswith("="):
-        return evaluate(_unbracketed(spec[1:]))
+        return evaluate(spec[1:])
     try:
         return _literal(spec)
     except ValueError:
