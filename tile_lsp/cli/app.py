@@ -67,8 +67,9 @@ def show(
     """Compile a kernel as far as STAGE and print what came of it.
 
     STAGE is types, ptx, cubin, sass, resources, remarks, or an IR of the kernel's language: hir, typed, tileir, ttir,
-    ttgir, llvm, amdgcn. KERNEL may be left out where the file has just one. What the options leave open is taken from the comment above the kernel, the project's settings,
-    and annotations and defaults. All but --python, --json and --stats may be given several times.
+    ttgir, llvm, amdgcn. KERNEL may be left out where the file has just one. What the options leave open is taken from
+    the comment above the kernel, the project's settings, and annotations and defaults. All but --python, --json and
+    --stats may be given several times.
 
     \b
       tile-lsp show types matmul.py::matmul
