@@ -506,3 +506,12 @@ async def test_a_compile_that_is_cancelled_leaves_nothing_behind_that_is_wrong(b
     await asyncio.gather(task, return_exceptions=True)
     listing = await bench.show("scale.py", Stage.SASS)
     assert "EXIT" in listing.text
+
+
+async def test_what_another_tile_lsp_made_is_not_served(tmp_path, monkeypatch):
+    async with workbench(tmp_path, {"scale.py": SCALE}) as bench:
+        await bench.open("scale.py")
+    monkeypatch.setattr("tile_lsp.engine.environment.worker_fingerprint", lambda: "a newer one")
+    async with workbench(tmp_path, {"scale.py": SCALE}) as bench:
+        await bench.open("scale.py")
+        assert bench.ran() == {"inferences": 1}

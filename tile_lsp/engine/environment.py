@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 from collections.abc import Sequence
+from pathlib import Path
 
 from tile_lsp.model.job import digest
 from tile_lsp.model.outcome import Fault, FaultKind
@@ -11,11 +14,24 @@ from .interpreters import candidates
 from .workers import Environment, WorkerPool
 
 
+_WORKER = Path(__file__).parent.parent / "worker"
+
+
+@functools.cache
+def worker_fingerprint() -> str:
+    """Of our own side of every compiler: what an older tile-lsp made, or could not make, is not served by a newer one."""
+    found = hashlib.sha256()
+    for path in sorted(_WORKER.rglob("*.py")):
+        found.update(str(path.relative_to(_WORKER)).encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()
+
+
 def compiler_fingerprint(environment: Environment, frontend: str) -> str:
     """What inference and codegen depend on besides the job: interpreter, compiler, and the variables it reads."""
     info = environment.frontends.get(frontend)
     return digest(
         "compiler",
+        worker_fingerprint(),
         environment.python,
         frontend,
         info.version if info else None,

@@ -289,7 +289,9 @@ class Session:
         tracker = trackers.get(kernel)
         if tracker is None:
             return _no_such_kernel(path, kernel, list(trackers))
-        return await tracker.artifact(stage, job)
+        made = await tracker.artifact(stage, job)
+        self._snapshot = None  # hovers and lenses know of it from now on
+        return made
 
     async def environment(self, path: str) -> Environment | Fault:
         """What the interpreter of a file has."""
