@@ -13,13 +13,12 @@ from tile_lsp.model.outcome import Fault, FaultKind
 from .interpreters import candidates
 from .workers import Environment, WorkerPool
 
-
 _WORKER = Path(__file__).parent.parent / "worker"
 
 
 @functools.cache
 def worker_fingerprint() -> str:
-    """Of our own side of every compiler: what an older tile-lsp made, or could not make, is not served by a newer one."""
+    """Of our side of every compiler: what an older tile-lsp made, or could not make, is not served by a newer one."""
     found = hashlib.sha256()
     for path in sorted(_WORKER.rglob("*.py")):
         found.update(str(path.relative_to(_WORKER)).encode() + b"\0" + path.read_bytes())
