@@ -186,23 +186,6 @@ test("configurations: a view follows the selected one, a pinned view stays", asy
   await sass(/for sm_90/);
 });
 
-test("notebooks: a kernel in one cell, what it imports in another", async () => {
-  const cell = (source) => ({ cell_type: "code", source, metadata: {}, outputs: [], execution_count: null });
-  const kernel = `# tile-lsp: a=f32[4096] b=f32[4096] tile=64
-@ct.kernel
-def double(a, b, tile: ct.Constant[int]):
-    x = ct.load(a, index=(ct.bid(0),), shape=(tile,))
-    ct.store(b, index=(ct.bid(0),), tile=x * 2)`;
-  const metadata = { language_info: { name: "python" } };
-  const content = { cells: [cell("import cuda.tile as ct"), cell(kernel)], metadata, nbformat: 4, nbformat_minor: 5 };
-  const uri = vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, "kernels.ipynb");
-  await vscode.workspace.fs.writeFile(uri, Buffer.from(JSON.stringify(content)));
-  const notebook = await vscode.workspace.openNotebookDocument(uri);
-  await window.showNotebookDocument(notebook);
-  const { document } = notebook.cellAt(1);
-  await until("a type", async () => (await hover(document, "x = ct.load")).includes("Tile[float32,(64)]"));
-});
-
 test("restart: another server takes over the listing", async () => {
   const { document } = await open("vector_add.py");
   await sass();

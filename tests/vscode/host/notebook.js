@@ -63,8 +63,9 @@ test("Show SASS for Kernel, and links between the listing and the cell", async (
   await commands.executeCommand("tile-lsp.showSass");
   const { document } = await until("the listing", listing);
   assert.match(document.getText(), /vector_add\.ipynb:cell 3:5: ct\.store/);
-  const stores = await provide("Implementation", holding("@ct.kernel").uri, new vscode.Position(4, 4));
-  assert.ok(stores.length);
+  const stores = await until("the store's instructions", () =>
+    provide("Implementation", holding("@ct.kernel").uri, new vscode.Position(4, 4)),
+  );
   const { line } = (stores[0].range ?? stores[0].targetRange).start;
   const [place] = await provide("Definition", document.uri, new vscode.Position(line, 0));
   assert.equal((place.uri ?? place.targetUri).toString(), holding("@ct.kernel").uri.toString());
