@@ -238,6 +238,21 @@ async def test_code_actions_by_kind(workspace):
         assert edit["newText"].startswith(" x=f")
 
 
+async def test_actions_and_jobs_are_there_right_after_a_file_is_opened(workspace):
+    async with workspace() as ws:
+        jobs = await ws.client.ask("tile/jobs", {"textDocument": {"uri": ws.uri}})
+        assert [kernel["name"] for kernel in jobs["kernels"]] == ["copy"]
+        ws.change("def copy", "def duplicate")
+        here = ws.here("tile =")["position"]
+        params = {
+            "textDocument": {"uri": ws.uri},
+            "range": {"start": here, "end": here},
+            "context": {"diagnostics": []},
+        }
+        actions = await ws.client.ask("textDocument/codeAction", params)
+        assert any(action["kind"] == "source.tile.sass" and "duplicate" in str(action) for action in actions)
+
+
 async def test_show_opens_a_document_that_follows_the_kernel(workspace):
     async with workspace() as ws:
         result = await ws.command("tile.show", stage="ptx")

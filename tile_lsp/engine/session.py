@@ -277,6 +277,10 @@ class Session:
                 return
             await asyncio.gather(*(tracker.settled() for tracker in busy))
 
+    async def analysed(self) -> None:
+        """Until the kernels of every text are known, if not their types: milliseconds after an edit."""
+        await self._clean.wait()
+
     async def inferred(self, path: str) -> None:
         """Until the types of a file's kernels are those of its text."""
         await self._clean.wait()

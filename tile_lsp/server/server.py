@@ -171,6 +171,10 @@ class TileServer(LanguageServer):
                 asked.cancel()
                 replaced.cancel()
 
+    async def analysed(self) -> None:
+        """Until the snapshot has the kernels of every text that the client sent so far."""
+        await self.with_session(lambda session: session.analysed())
+
     async def set_client_settings(self, settings: dict[str, Any]) -> None:
         if settings != self._client_settings:
             self._client_settings = settings

@@ -9,13 +9,14 @@ from tile_lsp.server.server import TileServer
 
 def register(server: TileServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
-    def text_document_code_action(
+    async def text_document_code_action(
         params: types.CodeActionParams,
     ) -> list[types.CodeAction | types.Command] | None:
         uri = params.text_document.uri
         path = server.path(uri)
         if path is None:
             return None
+        await server.analysed()
         first, last = server.lines(uri, params.range)
         only = params.context.only
         return [

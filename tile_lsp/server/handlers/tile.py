@@ -32,7 +32,8 @@ def register(server: TileServer) -> None:
     server.listen(_Kernels(server).hear)
 
     @server.feature("tile/jobs")
-    def jobs(params: wire.JobsParams) -> wire.JobsResult:
+    async def jobs(params: wire.JobsParams) -> wire.JobsResult:
+        await server.analysed()
         kernels = server.snapshot.kernels()
         if params.text_document is not None:
             path = server.path(params.text_document.uri)
