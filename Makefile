@@ -21,6 +21,7 @@ help:
 	@echo "make bench      the figures of benchmarks/"
 	@echo "make schemas    write schemas/ from the types of the code"
 	@echo "make snapshots  rewrite the expected texts of the tests"
+	@echo "make pictures   walk through VS Code as a person would, and take pictures of it"
 	@echo "make vsix       build the VS Code extension: vscode-extension/*.vsix"
 	@echo "make clean      remove .venv and caches"
 
@@ -36,10 +37,17 @@ demo: $(READY)
 test: $(READY) venvs
 ifneq ($(EDITORS),no)
 	@sh scripts/editors.sh
-	$(RUN) -m pytest -n auto $(TESTS)
+	$(RUN) -m pytest -n auto -m "not pictures" $(TESTS)
 else
-	$(RUN) -m pytest -n auto -m "not editors" $(TESTS)
+	$(RUN) -m pytest -n auto -m "not editors and not pictures" $(TESTS)
 endif
+
+# What a person sees in VS Code, step by step, with pictures of it in build/screenshots. On its own: it depends on the pace of the
+# browser, and has failed on a machine that had nothing else to do.
+.PHONY: pictures
+pictures: $(READY)
+	@sh scripts/editors.sh
+	$(RUN) -m pytest -m pictures tests/vscode
 
 # Compilers that tests drive and that are no part of .venv, each in an environment of its own.
 .PHONY: venvs
