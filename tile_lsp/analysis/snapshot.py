@@ -10,8 +10,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from tile_lsp.analysis.positions import Positions
-from tile_lsp.analysis.stale import NoPositions, StalePositions
+from tile_lsp.analysis.language import PositionMap
 from tile_lsp.model.closure import Note
 from tile_lsp.model.job import Argument, Job
 from tile_lsp.model.location import Span
@@ -62,7 +61,7 @@ class KernelView(msgspec.Struct, frozen=True):
     name_span: Span
     parameters: tuple[tuple[str, Span], ...]
     state: State
-    positions: Positions | StalePositions | NoPositions
+    positions: PositionMap
     jobs: tuple[JobView, ...] = ()
     active: int = 0
     """Index into `jobs` of the one that hovers and hints follow."""

@@ -9,18 +9,18 @@ from functools import cached_property
 
 from tile_lsp.model.location import Chain, Place, SourceRange, Span
 
-from .positions import Positions
+from .language import PositionMap
 
 _MAX_COMPARISONS = 1 << 20
 """Lines × lines. What is typed between two good texts is small; a larger rewrite has no places worth keeping."""
 
 
 class StalePositions:
-    """The positions of the last good text, carried over to today's by the lines that both have. A `Positions` to its
-    users.
+    """The positions of the last good text, carried over to today's by the lines that both have. A `PositionMap`
+    to its users.
     """
 
-    def __init__(self, path: str, good: Positions, good_lines: tuple[str, ...], lines: tuple[str, ...]) -> None:
+    def __init__(self, path: str, good: PositionMap, good_lines: tuple[str, ...], lines: tuple[str, ...]) -> None:
         self._path = path
         self._good = good
         self._good_lines = good_lines

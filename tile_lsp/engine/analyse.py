@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tile_lsp.analysis.comments import JobComment, read_comments
-from tile_lsp.analysis.notebook import SUFFIX
-from tile_lsp.analysis.python import ClosureResult, KernelSite, Workspace, build_closure, find_kernels
+from tile_lsp.analysis.language import ClosureResult, Site
 from tile_lsp.analysis.snapshot import ProblemView
 from tile_lsp.frontends.base import FrontEnd, JobSpec, Problem
 from tile_lsp.model.location import Span
@@ -23,7 +21,7 @@ _NOWHERE = Span(0, 0, 0, 0)
 
 class KernelAnalysis(NamedTuple):
     frontend: FrontEnd
-    site: KernelSite
+    site: Site
     result: ClosureResult | None
     """None where the kernel's own text is broken; without a closure where something that it needs is."""
     specs: tuple[JobSpec, ...]
@@ -57,16 +55,20 @@ def analyse(
     text = read(path)
     if text is None:
         return None
-    workspace = Workspace(read, _import_roots(path, roots, settings), editable=editable)
-    file = workspace.file(path)
-    assert file is not None
+    reading = [frontend for frontend in frontends if frontend.language.claims(path)]
+    if not reading:
+        return FileAnalysis(path, text, tuple(_LINE_END.split(text)), (), (), frozenset({path}))
+    language = reading[0].language
+    workspace = language.workspace(path, read, roots=roots, editable=editable, settings=settings)
     kernels = tuple(
         _analyse_kernel(frontend, site, workspace, settings, overrides.get(site.qualname))
-        for frontend in frontends
-        for site in find_kernels(file, workspace, frontend.kernel_decorators)
-        if frontend.is_kernel(site, workspace)
+        for frontend in reading
+        for site in frontend.find_kernels(path, workspace)
     )
-    problems = [ProblemView(problem.message, problem.span, Severity.ERROR, "syntax") for problem in file.problems]
+    problems = [
+        ProblemView(problem.message, problem.span, Severity.ERROR, "syntax")
+        for problem in language.problems(path, workspace)
+    ]
     for kernel in kernels:
         problems += [ProblemView(p.message, p.span, p.severity, p.code) for p in kernel.problems]
     results = [kernel.result for kernel in kernels if kernel.result is not None]
@@ -75,7 +77,7 @@ def analyse(
 
 
 def _analyse_kernel(
-    frontend: FrontEnd, site: KernelSite, workspace: Workspace, settings: Settings, override: str | None
+    frontend: FrontEnd, site: Site, workspace: Any, settings: Settings, override: str | None
 ) -> KernelAnalysis:
     comments = list(read_comments((comment.text, comment.span) for comment in site.comment_lines))
     if site.broken:
@@ -85,7 +87,7 @@ def _analyse_kernel(
     bindings = {item.name: item.value for comment in comments[:1] for item in comment.items}
     specs, problems = frontend.job_specs(site, workspace, comments, settings)
     expressions = tuple(dict.fromkeys(source for spec in specs for source in spec.expressions))
-    result = build_closure(site, workspace, bindings, expressions)
+    result = frontend.closure(site, workspace, bindings, expressions)
     return KernelAnalysis(frontend, site, result, specs, problems, settings)
 
 
@@ -99,16 +101,3 @@ def _overridden(comments: list[JobComment], override: str) -> list[JobComment]:
         JobComment((*(item for item in comment.items if item.name not in names), *wanted.items), comment.span)
         for comment in comments
     ]
-
-
-def _import_roots(path: str, roots: Sequence[str], settings: Settings) -> tuple[str, ...]:
-    """Where absolute imports are looked for: the file's own folder as a script would, then the workspace's."""
-    folder = os.path.dirname(path)
-    if not path.endswith(SUFFIX):  # no notebook is a module of a package
-        while os.path.isfile(os.path.join(folder, "__init__.py")) and os.path.dirname(folder) != folder:
-            folder = os.path.dirname(folder)
-    found = [folder]
-    for root in roots:
-        found += [os.path.join(root, extra) for extra in settings.extra_roots]
-        found += [root, os.path.join(root, "src")]
-    return tuple(dict.fromkeys(os.path.normpath(entry) for entry in found))

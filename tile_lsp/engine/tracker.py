@@ -13,8 +13,7 @@ import logging
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tile_lsp.analysis.positions import Positions
-from tile_lsp.analysis.python import Blocked
+from tile_lsp.analysis.language import Blocked, PositionMap
 from tile_lsp.analysis.snapshot import JobView, KernelView, State
 from tile_lsp.analysis.stale import NoPositions, StalePositions
 from tile_lsp.model.closure import Closure
@@ -37,7 +36,7 @@ class _Shown(NamedTuple):
     """The last types that were true, with the text that they were true of."""
 
     inference: Inference
-    positions: Positions
+    positions: PositionMap
     lines: tuple[str, ...]
 
 
@@ -359,7 +358,7 @@ class KernelTracker:
         else:
             state = State.FAILED if inference.faults else State.FRESH
             faults = inference.faults
-        positions: Positions | StalePositions | NoPositions = NoPositions()
+        positions: PositionMap = NoPositions()
         if inference is not None and result is not None:
             positions = result.positions
         elif self._shown is not None:

@@ -6,13 +6,13 @@ every step by exactly what the step reads, and gives the bytes back to the front
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
 from tile_lsp.analysis.comments import JobComment
-from tile_lsp.analysis.python import KernelSite, Workspace
+from tile_lsp.analysis.language import ClosureResult, Site, TextProblem
 from tile_lsp.model.closure import Closure
 from tile_lsp.model.job import Argument, Config, Scalar
 from tile_lsp.model.location import Chain, Span
@@ -68,12 +68,39 @@ class ToolRun(msgspec.Struct, frozen=True):
     """Where in the source a failed run's words point, from the words and the inputs."""
 
 
+class Language(Protocol):
+    """How a file's text is read. Several front ends may share one; each file is of one.
+
+    A workspace is the language's own view of files, made anew for each analysis, cheaply: what is known of a text is
+    kept by the text. Sites and workspaces go from here to the front ends and back, and no one else looks into them.
+    """
+
+    def claims(self, path: str) -> bool:
+        """True if the file is of this language, by its name."""
+        ...
+
+    def workspace(
+        self,
+        path: str,
+        read: Callable[[str], str | None],
+        *,
+        roots: Sequence[str],
+        editable: Mapping[str, str],
+        settings: Settings,
+    ) -> Any:
+        """The view from a file. `read` gives the text of an absolute path, unsaved text first."""
+        ...
+
+    def problems(self, path: str, workspace: Any) -> Iterable[TextProblem]:
+        """What of a file can't be read."""
+        ...
+
+
 class FrontEnd(Protocol):
     """One kernel language."""
 
     name: str
-    kernel_decorators: frozenset[str]
-    """Dotted names: `{"cuda.tile.kernel"}`."""
+    language: Language
     stages: tuple[Stage, ...]
     """In the order of lowering; also the order of the code actions."""
     targets: tuple[str, ...]
@@ -83,8 +110,14 @@ class FrontEnd(Protocol):
         """A message for people if target, hints or symbol can't be right, naming what would be."""
         ...
 
-    def is_kernel(self, site: KernelSite, workspace: Workspace) -> bool:
-        """False for a decorated function that can't be launched: a helper, where one decorator makes both."""
+    def find_kernels(self, path: str, workspace: Any) -> Sequence[Site]:
+        """Kernels of a file in source order."""
+        ...
+
+    def closure(
+        self, site: Any, workspace: Any, bindings: Mapping[str, str], expressions: Sequence[str]
+    ) -> ClosureResult:
+        """What a kernel depends on. `bindings`: the items of its job comment; `expressions`: those of its arguments."""
         ...
 
     def inference_fields(self, config: Config, closure: Closure, arguments: Sequence[Argument]) -> Mapping[str, Scalar]:
@@ -112,8 +145,8 @@ class FrontEnd(Protocol):
 
     def job_specs(
         self,
-        kernel: KernelSite,
-        workspace: Workspace,
+        kernel: Any,
+        workspace: Any,
         comments: Sequence[JobComment],
         settings: Settings,
     ) -> tuple[tuple[JobSpec, ...], tuple[Problem, ...]]:

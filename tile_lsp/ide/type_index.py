@@ -12,7 +12,7 @@ from functools import cached_property
 
 import msgspec
 
-from tile_lsp.analysis.positions import Positions
+from tile_lsp.analysis.language import PositionMap
 from tile_lsp.analysis.snapshot import KernelView, Snapshot
 from tile_lsp.model.location import SourceRange, Span
 from tile_lsp.model.outcome import Inference, TypeRecord
@@ -35,7 +35,7 @@ class Typed(msgspec.Struct, frozen=True):
 class _Index:
     """Records by file and line. A member's records are resolved when somebody looks at its file, not before."""
 
-    def __init__(self, inference: Inference, positions: Positions) -> None:
+    def __init__(self, inference: Inference, positions: PositionMap) -> None:
         self.inference = inference
         self.positions = positions
         self._lines: dict[str, dict[int, list[tuple[Span, TypeRecord]]]] = {}
@@ -71,7 +71,7 @@ class _Index:
 _indexes: OrderedDict[tuple[int, int], _Index] = OrderedDict()
 
 
-def _index(inference: Inference, positions: Positions) -> _Index:
+def _index(inference: Inference, positions: PositionMap) -> _Index:
     key = (id(inference), id(positions))
     if (found := _indexes.get(key)) is None:
         # It keeps both objects alive, so that their ids can't be given to others.

@@ -7,9 +7,11 @@ cached by the text of each top-level statement, so that a keystroke costs what i
 
 from __future__ import annotations
 
-from .closure import Blocked, ClosureResult, build_closure
+from tile_lsp.analysis.language import Blocked, ClosureResult, CommentLine
+
+from .closure import build_closure
 from .decode import decode
-from .kernels import CommentLine, KernelSite, Parameter, find_kernels
+from .kernels import KernelSite, Parameter, find_kernels
 from .parse import PythonFile, SyntaxProblem, parse
 from .workspace import Workspace
 

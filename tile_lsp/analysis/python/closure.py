@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NoReturn
 
+from tile_lsp.analysis.language import Blocked, ClosureResult
 from tile_lsp.analysis.positions import Part, Positions
 from tile_lsp.model.closure import Closure, Entry, Loading, Member, Module, Note
 from tile_lsp.model.job import digest
@@ -56,34 +57,6 @@ _STATELESS = frozenset(
         "typing_extensions.override",
     }
 )
-
-
-@dataclasses.dataclass(frozen=True)
-class Blocked:
-    """Why there is no closure."""
-
-    message: str
-    at: SourceRange | None = None
-    """The broken statement, or the definition that lacks something."""
-    help: str | None = None
-    """What to write to mend it."""
-    syntax: bool = False
-    """A needed definition is broken text: keep showing the last good types."""
-
-
-@dataclasses.dataclass(frozen=True)
-class ClosureResult:
-    """What `build_closure` came to. Exactly one of `closure` and `blocked_by` is None."""
-
-    closure: Closure | None
-    positions: Positions
-    files: frozenset[str]
-    """Paths whose text the result was read from."""
-    missing: frozenset[str] = frozenset()
-    """Paths that were looked for in vain: should one appear, the result may change."""
-    blocked_by: Blocked | None = None
-    instances: tuple[str, ...] = ()
-    """For a kernel made by a function: the calls that make one, the one this closure is of first."""
 
 
 def build_closure(

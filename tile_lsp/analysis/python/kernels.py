@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from tile_lsp.analysis.language import CommentLine
 from tile_lsp.model.location import Span
 
 from .index import index_of
@@ -36,14 +37,6 @@ class Parameter:
     """`positional` (before `/`), `normal`, `keyword` (after `*`), `vararg`, `kwarg`."""
     annotation: ast.expr | None = None
     default: ast.expr | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class CommentLine:
-    """A line that holds only a comment. `text` starts at `#`; `span` covers it without trailing white space."""
-
-    text: str
-    span: Span
 
 
 class Anchor(NamedTuple):

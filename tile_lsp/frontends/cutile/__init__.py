@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.python import KernelSite, Workspace
 from tile_lsp.frontends.base import JobSpec, Parameter, Problem, ToolRun
+from tile_lsp.frontends.python import PythonFrontEnd
 from tile_lsp.model.closure import Closure
 from tile_lsp.model.job import Argument, Config, Scalar
 from tile_lsp.model.outcome import Artifact, Fault
@@ -19,7 +20,7 @@ from . import parameters as layout
 __all__ = ["CuTile"]
 
 
-class CuTile:
+class CuTile(PythonFrontEnd):
     """The front end; satisfies `frontends.base.FrontEnd`. Holds no state."""
 
     name = "cutile"
@@ -29,9 +30,6 @@ class CuTile:
 
     def check_config(self, config: Config) -> str | None:
         return hints.check_config(config)
-
-    def is_kernel(self, site: KernelSite, workspace: Workspace) -> bool:
-        return True
 
     def inference_fields(
         self, config: Config, closure: Closure | None = None, arguments: Sequence[Argument] = ()

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.python import KernelSite, Workspace
 from tile_lsp.frontends.base import JobSpec, Problem, ToolRun
+from tile_lsp.frontends.python import PythonFrontEnd
 from tile_lsp.model.closure import Closure
 from tile_lsp.model.job import Argument, Config, Scalar
 from tile_lsp.model.outcome import Artifact, Fault
@@ -18,7 +19,7 @@ from . import artifacts, decorators, hints, jobs, recipe, targets
 __all__ = ["Numba"]
 
 
-class Numba:
+class Numba(PythonFrontEnd):
     """The front end; satisfies `frontends.base.FrontEnd`. Holds no state."""
 
     name = "numba"

@@ -1,0 +1,112 @@
+"""What every language gives of its text: kernels where they stand, closures, and the way back from places."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Protocol
+
+from tile_lsp.model.closure import Closure
+from tile_lsp.model.location import Chain, Place, SourceRange, Span
+
+
+class PositionMap(Protocol):
+    """From places in normalised members to today's source ranges, and back. Immutable."""
+
+    def resolve(self, place: Place) -> SourceRange | None:
+        """Today's range of a place, or None for a member that isn't of this closure."""
+        ...
+
+    def chain(self, chain: Chain) -> tuple[SourceRange, ...]: ...
+
+    def places_at(self, path: str, line: int, column: int | None = None) -> tuple[Place, ...]:
+        """Places whose range today covers a position, or touches a line."""
+        ...
+
+
+class Named(Protocol):
+    """A parameter of a kernel. `span` covers the name alone."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def span(self) -> Span: ...
+
+
+@dataclasses.dataclass(frozen=True)
+class CommentLine:
+    """A line that holds only a comment. `text` starts at its leader (`#`, `//`); `span` covers it without trailing
+    white space.
+    """
+
+    text: str
+    span: Span
+
+
+class Site(Protocol):
+    """A kernel in the text, as far as every language has it. What more there is is between a language and its front
+    ends.
+    """
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def qualname(self) -> str:
+        """Unique in its file."""
+        ...
+
+    @property
+    def span(self) -> Span:
+        """The definition, with what stands before its name."""
+        ...
+
+    @property
+    def name_span(self) -> Span: ...
+    @property
+    def parameters(self) -> Sequence[Named]: ...
+    @property
+    def broken(self) -> bool:
+        """Recognised in text that can't be read."""
+        ...
+
+    @property
+    def comment_lines(self) -> Sequence[CommentLine]:
+        """The comment lines directly above, in order."""
+        ...
+
+
+class TextProblem(Protocol):
+    """A region of a file that can't be read."""
+
+    @property
+    def message(self) -> str: ...
+    @property
+    def span(self) -> Span: ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Blocked:
+    """Why there is no closure."""
+
+    message: str
+    at: SourceRange | None = None
+    """The broken statement, or the definition that lacks something."""
+    help: str | None = None
+    """What to write to mend it."""
+    syntax: bool = False
+    """A needed definition is broken text: keep showing the last good types."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ClosureResult:
+    """What a closure came to. Exactly one of `closure` and `blocked_by` is None."""
+
+    closure: Closure | None
+    positions: PositionMap
+    files: frozenset[str]
+    """Paths whose text the result was read from."""
+    missing: frozenset[str] = frozenset()
+    """Paths that were looked for in vain: should one appear, the result may change."""
+    blocked_by: Blocked | None = None
+    instances: tuple[str, ...] = ()
+    """For a kernel made by a function: the calls that make one, the one this closure is of first."""
