@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 
+import msgspec
+
 from tests.support.closures import HEADER, closure, request
 from tile_lsp.engine.stats import Counters
 from tile_lsp.engine.workers import Holder, InferResult, WorkerPool
@@ -27,7 +29,13 @@ class Bench:
         return await self.pool.infer(self.python, request(made, arguments, **fields))
 
     async def infer(self, source: Closure | Mapping[str, str] | str, arguments: str = "") -> Inference:
-        return (await self.result(source, arguments)).inference
+        """With the texts of the IR, which come later than the types."""
+        result = await self.result(source, arguments)
+        if result.listings is None:
+            return result.inference
+        listings = await result.listings
+        assert not isinstance(listings, Fault), listings.message
+        return msgspec.structs.replace(result.inference, hir=listings.hir, typed=listings.typed)
 
     async def held(self, source: Closure | Mapping[str, str] | str, arguments: str = "") -> Holder:
         result = await self.result(source, arguments)

@@ -89,8 +89,9 @@ def shown(file: str, kernel: str, arguments: dict[str, str], options: dict[str, 
     request = {"closure": closure, "arguments": list(map(list, arguments.items())), "fields": {}}
     held, result = DRIVER.infer(request, STANDINS)
     assert held is not None, result["inference"]["faults"]
+    text = held.listings()["typed"]["text"]
     blobs = held.codegen({"targets": [target], "hints": options})["blobs"]
-    return {"ttir": held.text, "ptx": base64.b64decode(blobs["ptx"]).decode()}
+    return {"ttir": text, "ptx": base64.b64decode(blobs["ptx"]).decode()}
 
 
 def bare(text: str) -> str:

@@ -11,6 +11,7 @@ cancelling the last caller stops the work.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import os
 import re
@@ -32,8 +33,8 @@ from .lru import Lru
 from .singleflight import SingleFlight
 from .stats import Counters
 from .store import Store
-from .tools import Tools
-from .workers import CodegenRequest, Environment, Holder, HolderGone, InferRequest, WorkerPool
+from .tools import Tool, Tools
+from .workers import CodegenRequest, Environment, Holder, HolderGone, InferRequest, Listings, WorkerPool
 
 Blobs = Mapping[str, bytes]
 
@@ -49,6 +50,8 @@ _MOST_CLAIMS = 16
 _PATIENCE = 2.0
 """Seconds. About what inferring again costs at the most."""
 
+_PARTING = 5.0
+"""Seconds that the end of a session waits for what is being written down."""
 
 class Compilation(NamedTuple):
     """A job with what it takes to carry it out."""
@@ -71,6 +74,15 @@ class Entry(NamedTuple):
 
 
 class _Specialisation(msgspec.Struct, frozen=True, array_like=True):
+class _Inferred(NamedTuple):
+    """An entry whose types are there, and what is to come."""
+
+    entry: Entry
+    listings: asyncio.Task[Listings | Fault] | None
+    remembered: Mapping[str, Blobs]
+    """To be written down beside it."""
+
+
     """What one inference turned out to depend on: it holds for any version in which those functions are the same."""
 
     reached: tuple[str, ...]
@@ -99,14 +111,19 @@ class Compiler:
         self._artifacts: Lru[Artifact | Fault] = Lru(256)
         self._made_here: Lru[bool] = Lru(4096)
         self._claims: Lru[int] = Lru(_MOST_CLAIMS, evicted=os.close)
+        self._completing: dict[str, asyncio.Task[Entry | Fault]] = {}
+        """By the key that an entry is looked up by: its types are there, its texts or its file not yet."""
+        self._writing: set[asyncio.Task[None]] = set()
         """By entry: what tells other processes that its typed IR is held here."""
 
     @property
     def running(self) -> int:
         return len(self._entry_flights) + len(self._holder_flights) + len(self._step_flights)
 
-    def close(self) -> None:
-        """Nothing is held any more."""
+    async def close(self) -> None:
+        """What was made is written down, and nothing is held any more."""
+        if unfinished := {*self._completing.values(), *self._writing}:
+            await asyncio.wait(unfinished, timeout=_PARTING)
         self._claims.drop_all()
 
     def forget_failures(self) -> None:
@@ -127,13 +144,19 @@ class Compiler:
         """One stage of a job: looked up, or made by running just what is missing."""
         entry = await self._entry(compilation)
         early = _from_inference(entry.inference, stage)
+        if stage in (Stage.HIR, Stage.TYPED):
+            whole = await self._whole(entry)
+            if isinstance(whole, Fault):
+                return whole
+            entry = whole
         if early is not None:
             return early
         key = _artifact_key(compilation, entry, stage)
         artifact = self._artifacts.get(key)
         if artifact is None:
-            artifact = await self._read(compilation, entry, stage)
-            self._artifacts.put(key, artifact)
+            artifact, whole = await self._read(compilation, entry, stage)
+            if whole:
+                self._artifacts.put(key, artifact)
         return artifact
 
     # -- inference ---------------------------------------------------------------------------------------------------
@@ -148,12 +171,15 @@ class Compiler:
     async def _find_entry(self, compilation: Compilation, key: str) -> Entry:
         entry = self._stored_entry(compilation, key)
         if entry is None:
-            async with self._store.lock(key):
+            async with contextlib.AsyncExitStack() as held:
+                await held.enter_async_context(self._store.lock(key))
                 # Another process may have made it between our look and our lock.
                 blobs = self._store.peek(key)
                 entry = _decode_entry(key, blobs) if blobs is not None else None
                 if entry is None:
-                    entry = _entry_of(key, await self._infer(compilation, key))
+                    inferred = await self._infer(compilation, key)
+                    self._keep(key, inferred, held.pop_all())
+                    return inferred.entry
         self._entries.put(key, entry)
         return entry
 
@@ -176,7 +202,7 @@ class Compiler:
                     return entry
         return None
 
-    async def _infer(self, compilation: Compilation, key: str) -> Inference:
+    async def _infer(self, compilation: Compilation, key: str) -> _Inferred:
         result = await self._pool.infer(
             compilation.environment.executable,
             InferRequest(
@@ -186,17 +212,56 @@ class Compiler:
                 fields=dict(_inference_fields(compilation)),
             ),
         )
-        inference = _with_our_environment(result.inference)
+        entry = _entry_of(key, _with_our_environment(result.inference))
+        self._entries.put(key, entry)
         self._made_here.put(key, True)
         if result.holder is not None:
-            held = _entry_of(key, inference).key
-            self._holders.put(held, result.holder)
-            if self._claims.get(held) is None and (claim := self._store.claim(held)) >= 0:
-                self._claims.put(held, claim)
-        if _is_result(inference):
-            self._store.put(key, {"inference": msgspec.json.encode(inference)})
-            self._remember_specialisation(compilation, key, inference)
-        return inference
+            self._holders.put(entry.key, result.holder)
+            if self._claims.get(entry.key) is None and (claim := self._store.claim(entry.key)) >= 0:
+                self._claims.put(entry.key, claim)
+        remembered = self._remember_specialisation(compilation, key, entry.inference)
+        return _Inferred(entry, result.listings, remembered)
+
+    def _keep(self, key: str, inferred: _Inferred, lock: contextlib.AsyncExitStack) -> None:
+        """Complete an entry, and write it down, while its types are on their way to the user already. Other processes
+        wait that long.
+        """
+
+        async def keep() -> Entry | Fault:
+            async with lock:
+                entry = inferred.entry
+                if inferred.listings is not None:
+                    listings = await inferred.listings
+                    if isinstance(listings, Fault):
+                        self._entries.discard(key)
+                        return listings
+                    inference = msgspec.structs.replace(entry.inference, hir=listings.hir, typed=listings.typed)
+                    entry = entry._replace(inference=inference)
+                    self._entries.put(key, entry)
+                if _is_result(entry.inference):
+                    written = {key: {"inference": msgspec.json.encode(entry.inference)}, **inferred.remembered}
+                    await asyncio.to_thread(self._write, written)
+                return entry
+
+        task = self._completing[key] = asyncio.ensure_future(keep())
+        task.add_done_callback(lambda done: self._completing.pop(key) if self._completing.get(key) is done else None)
+
+    def _write(self, entries: Mapping[str, Blobs]) -> None:
+        for key, blobs in entries.items():
+            self._store.put(key, blobs)
+
+    async def _whole(self, entry: Entry) -> Entry | Fault:
+        """The entry with the texts of its IR."""
+        completing = self._completing.get(entry.base)
+        if completing is not None:
+            return await asyncio.shield(completing)
+        if entry.inference.typed is not None or entry.inference.faults:
+            return entry
+        # It was taken over for another version before it was complete.
+        known = self._entries.get(entry.base)
+        if (known is None or known.inference.typed is None) and (blobs := self._store.peek(entry.base)) is not None:
+            known = _decode_entry(entry.base, blobs)
+        return known or entry
 
     def _specialisations(self, compilation: Compilation) -> tuple[_Specialisation, ...]:
         blobs = self._blobs.get(_specialisations_key(compilation))
@@ -209,16 +274,17 @@ class Compiler:
         except (KeyError, msgspec.MsgspecError):
             return ()
 
-    def _remember_specialisation(self, compilation: Compilation, key: str, inference: Inference) -> None:
+    def _remember_specialisation(self, compilation: Compilation, key: str, inference: Inference) -> Mapping[str, Blobs]:
+        """What is to be written down of it."""
         if inference.faults:
             # A function may be refused before it is entered: a fault hangs on all of them.
-            return
+            return {}
         reached = tuple(sorted(inference.reached))
         new = _Specialisation(reached, compilation.closure.digest_of(frozenset(reached)), key)
         kept = [old for old in self._specialisations(compilation) if old.seen != new.seen]
         blobs = {"specialisations": msgspec.json.encode([new, *kept[:31]])}
         self._blobs.put(_specialisations_key(compilation), blobs)
-        self._store.put(_specialisations_key(compilation), blobs)
+        return {_specialisations_key(compilation): blobs}
 
     async def _holder(self, compilation: Compilation, entry: Entry) -> Holder | Fault:
         """A worker that holds the typed IR of an entry; inferred again where no living worker does."""
@@ -228,11 +294,13 @@ class Compiler:
         return await self._holder_flights.run(entry.key, lambda: self._hold_again(compilation, entry))
 
     async def _hold_again(self, compilation: Compilation, entry: Entry) -> Holder | Fault:
-        inference = await self._infer(compilation, entry.base)
+        inferred = await self._infer(compilation, entry.base)
+        self._keep(entry.base, inferred, contextlib.AsyncExitStack())
         holder = self._holders.get(entry.key)
         if holder is not None and holder.alive:
             return holder
-        return inference.faults[0] if inference.faults else Fault(FaultKind.ENVIRONMENT, "The worker ended early.")
+        faults = inferred.entry.inference.faults
+        return faults[0] if faults else Fault(FaultKind.ENVIRONMENT, "The worker ended early.")
 
     # -- code generation and tools -----------------------------------------------------------------------------------
 
@@ -282,8 +350,12 @@ class Compiler:
 
     async def _blob(self, compilation: Compilation, entry: Entry, name: str) -> bytes | Fault:
         """One named blob of a job, made from the blobs before it."""
-        if name == TYPED and entry.inference.typed is not None:
-            return entry.inference.typed.text.encode()
+        if name == TYPED:
+            whole = await self._whole(entry)
+            if isinstance(whole, Fault):
+                return whole
+            if whole.inference.typed is not None:
+                return whole.inference.typed.text.encode()
         generated = await self._generate(compilation, entry)
         if isinstance(generated, Fault):
             return generated
@@ -298,9 +370,9 @@ class Compiler:
             return run
         if run is None:
             return generated[name] if name in generated else _missing_blob(compilation, name)
-        tool = compilation.environment.tools.get(run.tool)
-        if tool is None:
-            return missing_tool(compilation.environment, run.tool)
+        tool = _tool(compilation, run.tool)
+        if isinstance(tool, Fault):
+            return tool
         inputs: dict[str, bytes] = {}
         for needed in run.inputs:
             blob = await self._blob(compilation, entry, needed)
@@ -342,12 +414,13 @@ class Compiler:
         stored = self._store.get(key)
         made: Blobs | Fault
         if stored is None:
-            async with self._store.lock(key):
+            async with contextlib.AsyncExitStack() as held:
+                await held.enter_async_context(self._store.lock(key))
                 stored = self._store.peek(key)
                 if stored is None:
                     made = await attempt()
                     if not _is_passing(made):
-                        self._store.put(key, _encode_step(made))
+                        self._write_down(key, made, held.pop_all())
                 else:
                     made = _decode_step(stored)
         else:
@@ -355,7 +428,20 @@ class Compiler:
         self._blobs.put(key, made)
         return made
 
-    async def _read(self, compilation: Compilation, entry: Entry, stage: Stage) -> Artifact | Fault:
+    def _write_down(self, key: str, made: Blobs | Fault, lock: contextlib.AsyncExitStack) -> None:
+        """Nobody here waits for the file; other processes do, by the lock."""
+
+        async def write() -> None:
+            async with lock:
+                await asyncio.to_thread(self._store.put, key, _encode_step(made))
+
+        task = asyncio.ensure_future(write())
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+
+    async def _read(self, compilation: Compilation, entry: Entry, stage: Stage) -> tuple[Artifact | Fault, bool]:
+        """False beside it where something was left out that may be there another time."""
+        whole = True
         blobs: dict[str, bytes] = {}
         needed = compilation.frontend.blobs_for(stage)
         if DISASSEMBLY in needed:
@@ -366,12 +452,16 @@ class Compiler:
             if not isinstance(blob, Fault):
                 blobs[name] = blob
             elif wanted == name:
-                return blob
+                return blob, True
+            else:
+                blobs[wanted] = "\n".join(filter(None, (blob.message, blob.help))).encode()
+                whole = whole and not _is_passing(blob)
         try:
             # In a thread: a listing of some thousand lines takes longer to read than a hover may wait.
-            return await asyncio.to_thread(compilation.frontend.read, stage, blobs)
+            return await asyncio.to_thread(compilation.frontend.read, stage, blobs), whole
         except ValueError as error:
-            return Fault(FaultKind.ENVIRONMENT, f"The {stage} of {compilation.job.kernel} can't be read: {error}")
+            message = f"The {stage} of {compilation.job.kernel} can't be read: {error}"
+            return Fault(FaultKind.ENVIRONMENT, message), True
 
 
 class _Values(msgspec.Struct, frozen=True):

@@ -241,9 +241,13 @@ class Worker:
 
     async def ask(self, message: bytes, timeout: float) -> bytes:  # noqa: ASYNC109
         """One request, one answer. Raises `Lost`."""
+        self._writer.write(message + b"\n")
+        return await self.hear(timeout)
+
+    async def hear(self, timeout: float) -> bytes:  # noqa: ASYNC109
+        """What it says next. Raises `Lost`."""
         try:
             async with asyncio.timeout(timeout):
-                self._writer.write(message + b"\n")
                 await self._writer.drain()
                 answer = await self._line()
         except TimeoutError:

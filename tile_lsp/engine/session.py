@@ -310,9 +310,9 @@ class Session:
             task.cancel()
         for tracker in self._all_trackers():
             tracker.close()
+        await self._compiler.close()
         await self._disassembler.close()
         await self._pool.close()
-        self._compiler.close()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 

@@ -21,7 +21,7 @@ import msgspec
 from tile_lsp.model.closure import Closure
 from tile_lsp.model.job import Argument, Scalar
 from tile_lsp.model.location import Chain, Place
-from tile_lsp.model.outcome import Fault, FaultKind, Inference
+from tile_lsp.model.outcome import Artifact, Fault, FaultKind, Inference
 
 from .nursery import Environment, FrontEndInfo, Limits, Lost, Nursery, StartFailed, ToolReport, Worker, start_nursery
 from .stats import Counters
@@ -84,6 +84,15 @@ class InferResult(msgspec.Struct, frozen=True):
     """None where there is no typed IR to hold."""
     options: dict[str, dict[str, Scalar]] = {}
     """The kernel's own hints: `{"default": {"num_ctas": None, "opt_level": 3}, "sm_100": {"num_ctas": 2}}`."""
+    listings: asyncio.Task[Listings | Fault] | None = None
+    """The texts of the IR, which come after the types; None where inference failed, and had its last words."""
+
+
+class Listings(msgspec.Struct, frozen=True):
+    """The IR as text, as far as the language has it."""
+
+    hir: Artifact | None = None
+    typed: Artifact | None = None
 
 
 class HolderGone(Exception):
@@ -98,9 +107,14 @@ class Holder:
         self._name = name
         self._lock = asyncio.Lock()
         self._busy = busy
-        if busy:
-            # Threads or processes of the user's would go on running for as long as the IR is held.
-            worker.pause()
+        self._listings: asyncio.Task[Listings | Fault] | None = None
+
+    def rest(self) -> None:
+        """Nothing is asked of it now: threads or processes of the user's would go on running for as long as the IR is
+        held.
+        """
+        if self._busy:
+            self._worker.pause()
 
     @property
     def alive(self) -> bool:
@@ -114,7 +128,14 @@ class _InferAnswer(msgspec.Struct):
     inference: Inference = Inference()
     options: dict[str, dict[str, Scalar]] = {}
     busy: bool = False
+    more: bool = False
+    """The texts of the IR follow."""
     faults: tuple[Fault, ...] = ()
+    error: str | None = None
+
+
+class _ListingsAnswer(msgspec.Struct):
+    listings: Listings = Listings()
     error: str | None = None
 
 
@@ -139,6 +160,7 @@ class WorkerPool:
         self._looked: dict[str, float] = {}
         self._holders: OrderedDict[int, Holder] = OrderedDict()
         self._closing: set[asyncio.Task[None]] = set()
+        self._listening: set[asyncio.Task[Listings | Fault]] = set()
         self._closed = False
 
     # -- what there is -----------------------------------------------------------------------------------------------
@@ -218,13 +240,34 @@ class WorkerPool:
                     nursery.prepare()
                     raise
                 result = self._inferred(answer, request, worker)
-                nursery.prepare()
-                return result
+                if result.holder is None:
+                    nursery.prepare()
+                    return result
+                listings = asyncio.ensure_future(self._listings(result.holder, nursery))
+                result.holder._listings = listings
+                self._listening.add(listings)
+                listings.add_done_callback(self._listening.discard)
+                return msgspec.structs.replace(result, listings=listings)
         raise AssertionError("unreachable")
+
+    async def _listings(self, holder: Holder, nursery: Nursery) -> Listings | Fault:
+        """The end of an inference's answer. Only then is another worker made: it would take the time of this one."""
+        try:
+            answer = msgspec.json.decode(await holder._worker.hear(self.limits.inference), type=_ListingsAnswer)
+        except (Lost, msgspec.MsgspecError) as error:
+            self._drop(holder)
+            return _bad_answer(str(error))
+        finally:
+            if not self._closed:
+                nursery.prepare()
+        holder.rest()
+        return _bad_answer(answer.error) if answer.error else answer.listings
 
     async def codegen(self, holder: Holder, request: CodegenRequest) -> Generated | Fault:
         """Blobs for one set of hints, from the IR that is held. Raises `HolderGone`."""
         payload = msgspec.json.encode({"op": "codegen", **msgspec.to_builtins(request)})
+        if holder._listings is not None:
+            await asyncio.shield(holder._listings)
         async with holder._lock, self._slots:
             if not holder.alive:
                 raise HolderGone
@@ -236,8 +279,7 @@ class WorkerPool:
                 if holder._busy:
                     worker.resume()
                 answer = await worker.ask(payload, self.limits.codegen)
-                if holder._busy:
-                    worker.pause()
+                holder.rest()
             except Lost as lost:
                 self._drop(holder)
                 if lost.reason == "timeout":
@@ -255,6 +297,7 @@ class WorkerPool:
         for holder in self._holders.values():
             holder.release()
         self._holders.clear()
+        await asyncio.gather(*self._listening)
         for task in self._starting.values():
             task.cancel()
         started = await asyncio.gather(*self._starting.values(), return_exceptions=True)
@@ -326,7 +369,7 @@ class WorkerPool:
             return InferResult(Inference(faults=(_bad_answer(str(error)),)))
         inference = msgspec.structs.replace(decoded.inference, output=worker.output())
         faults = (*inference.faults, *decoded.faults, *((_bad_answer(decoded.error),) if decoded.error else ()))
-        if faults:
+        if faults or not decoded.more:
             worker.kill()
             return InferResult(msgspec.structs.replace(inference, faults=faults), options=decoded.options)
         holder = Holder(worker, request.closure.entry.qualname, decoded.busy)

@@ -38,6 +38,8 @@ def serve(channel: Channel, standins: StandIns, *, touch: bool) -> NoReturn:
             answer = worker.answer(request)
             confine.flush_output()
             channel.send(answer)
+            if answer.get("more"):
+                channel.send(worker.listings())
     except Closed:
         os.write(2, b"the worker's connection was closed by the code that it loaded\n")
         os._exit(1)
@@ -73,7 +75,15 @@ class _Worker:
         self._held, result = driver.infer(request, self._standins)
         result["inference"]["inputs"] = inputs.found()
         result["busy"] = confine.is_busy()
+        result["more"] = self._held is not None
         return result
+
+    def listings(self) -> Message:
+        """The IR as text: nobody who waits for types waits for it too."""
+        try:
+            return {"listings": self._held.listings()}
+        except Exception as error:
+            return {"error": faults.describe(error)}
 
     def _codegen(self, request: Message) -> Message:
         if self._held is None:

@@ -120,6 +120,8 @@ def _default(node: ast.expr | None, path: str, names: Names) -> Spec | None:
 
 def _around(kernel: KernelSite, names: Names) -> tuple[ast.FunctionDef, ...]:
     """The functions that a kernel is defined in, outermost first."""
+    if not kernel.scope:
+        return ()
     tree = names.tree(kernel.path)
     body: list[ast.stmt] = list(tree.body) if tree is not None else []
     found: list[ast.FunctionDef] = []

@@ -13,6 +13,10 @@ from .triton import Triton
 class Held(Protocol):
     """A typed IR, kept in the worker's memory."""
 
+    def listings(self) -> dict[str, Any]:
+        """`{"hir": artifact, "typed": artifact}`, where the language has them. Asked for once, before any `codegen`."""
+        ...
+
     def codegen(self, request: dict[str, Any]) -> dict[str, Any]:
         """`{"hints", "targets", "symbol"}` → `{"blobs": {name: base64}, "values": {}, "faults": {target: [fault]}}`."""
         ...
@@ -46,7 +50,7 @@ class Driver(Protocol):
 
     def infer(self, request: dict[str, Any], standins: StandIns) -> tuple[Held | None, dict[str, Any]]:
         """`{"closure", "arguments", "fields", "symbol"}` → `{"inference", "options"}`, and what `codegen` needs
-        later.
+        later. Without the texts of the IR, unless it failed: they are what `listings` is for.
         """
         ...
 

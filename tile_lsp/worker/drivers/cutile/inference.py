@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from cuda.tile._ir import ir
@@ -63,8 +63,8 @@ class _Run:
                 errors.to_fault(error, self._compiler, self._places, self._loader.sources.keys(), locations)
             ]
         self._report()
-        if held is not None:
-            self.inference["typed"] = listing.artifact("typed", listing.typed(held.body, self._places, ir))
+        if held is None and self._function is not None:
+            self.inference["hir"] = self._high_level()
         return held
 
     def _type(self, arguments: Any, fields: Mapping[str, Any]) -> Held:
@@ -87,7 +87,16 @@ class _Run:
             compiler.hir2ir.hir2ir(function, parameters.aggregate_vars, context)
         body, dataflow = compiler.finish(function, context, builder, parameters, version)
         return Held(
-            compiler, kernel, self._signature(constraints), function, version, body, dataflow, self._places, loader
+            compiler,
+            kernel,
+            self._signature(constraints),
+            function,
+            version,
+            body,
+            dataflow,
+            self._places,
+            loader,
+            self._high_level,
         )
 
     def _signature(self, constraints: list[Any]) -> Any:
@@ -107,12 +116,14 @@ class _Run:
         recorder, places = self._recorder, self._places
         if self._function is not None:
             recorder.functions.setdefault(id(self._function), self._function)
-            kernel_first = sorted(recorder.functions.values(), key=lambda function: function is not self._function)
-            lines = listing.high_level(kernel_first, self._compiler.hir, self._compiler.stubs, places)
-            self.inference["hir"] = listing.artifact("hir", lines)
         self.inference["types"] = recorder.records(places, self._parameters, self._variables)
         entered = {function.desc.filename for function in recorder.functions.values()}
         self.inference["reached"] = sorted((entered & self._loader.sources.keys()) | self._loader.executed.members)
+
+    def _high_level(self) -> dict[str, Any]:
+        kernel_first = sorted(self._recorder.functions.values(), key=lambda function: function is not self._function)
+        lines = listing.high_level(kernel_first, self._compiler.hir, self._compiler.stubs, self._places)
+        return listing.artifact("hir", lines)
 
 
 def _no_kernel(found: Any, entry: Mapping[str, Any]) -> faults.Fault:
@@ -141,6 +152,7 @@ class Held:
         dataflow: Any,
         places: Places,
         loader: Loader,
+        high_level: Callable[[], dict[str, Any]],
     ) -> None:
         self._compiler = compiler
         self._kernel = kernel
@@ -152,6 +164,11 @@ class Held:
         self.dataflow = dataflow
         self._places = places
         self._loader = loader
+        self._high_level = high_level
+
+    def listings(self) -> dict[str, Any]:
+        typed = listing.artifact("typed", listing.typed(self.body, self._places, ir))
+        return {"hir": self._high_level(), "typed": typed}
 
     def codegen(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Blob `bytecode` (for a format that is made for one architecture: of the first target, and `bytecode@TARGET`

@@ -50,15 +50,13 @@ class _Run:
             found = records.paths(typed, members)
             for path in found:
                 records.locate_parameters(path.state, self._sources)
-            held = Held(compiler, typed, self._loader)
+            held = Held(compiler, typed, self._loader, found)
         except faults.Refused as refused:
             self.inference["faults"] = [refused.fault]
         except BaseException as error:
             found, self.inference["faults"] = self._explained(error, kernel, types)
         self.inference["types"] = records.types_of(found, self._sources)
         self.inference["remarks"] = records.doubles(found, self._sources)
-        if held is not None:
-            self.inference["typed"] = listing.artifact(found, self._loader.sources)
         entered = {function.__code__.co_filename for function in compiler.entered if hasattr(function, "__code__")}
         self.inference["reached"] = sorted((entered & members) | self._loader.executed.members)
         return held
@@ -108,11 +106,15 @@ def _no_kernel(found: Any, entry: Mapping[str, Any]) -> faults.Fault:
 class Held:
     """The typed IR of one kernel for one set of arguments, and the LLVM IR made of it so far."""
 
-    def __init__(self, compiler: Compiler, typed: Typed, loader: Loader) -> None:
+    def __init__(self, compiler: Compiler, typed: Typed, loader: Loader, paths: list[records.Path]) -> None:
         self._compiler = compiler
         self._typed = typed
         self._loader = loader
+        self._paths = paths
         self._lowered: dict[str, tuple[Any, lines.Table]] = {}
+
+    def listings(self) -> dict[str, Any]:
+        return {"typed": listing.artifact(self._paths, self._loader.sources)}
 
     def codegen(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Blobs `llvm`, `ptx`, `cubin`, `lined` (the same code with line tables) and `places` (what its lines

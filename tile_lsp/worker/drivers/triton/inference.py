@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import functools
 import inspect
 import json
 import linecache
@@ -64,8 +65,6 @@ class _Run:
         if inactive:
             self.inference["inactive"] = inactive
         self.inference["reached"] = sorted(recorder.reached | self._loader.executed.members)
-        if held is not None:
-            self.inference["typed"] = {"stage": "ttir", "text": held.text}
         return held
 
     def _printed(self, error: BaseException) -> str:
@@ -104,7 +103,7 @@ class _Run:
         # Functions that triton calls while it compiles are plain ones; those that it compiles itself are recorded.
         compiled = [name for name, text in loader.sources.items() if "jit" in text.partition("def ")[0]]
         loader.executed.assume_all(but=compiled)
-        return Held(compiler, str(typed), kernel.is_gluon(), own, options, frozenset(loader.sources))
+        return Held(compiler, typed, kernel.is_gluon(), own, options, frozenset(loader.sources))
 
 
 def _own_options(configs: list[Any]) -> dict[str, Any]:
@@ -131,18 +130,26 @@ class Held:
     def __init__(
         self,
         compiler: Compiler,
-        text: str,
+        module: Any,
         is_gluon: bool,
         own: Mapping[str, Any],
         options: Mapping[str, Any],
         members: frozenset[str],
     ) -> None:
         self._compiler = compiler
-        self.text = text
+        self._module = module
         self._is_gluon = is_gluon
         self._own = own
         self._options = options
         self._members = members
+
+    @functools.cached_property
+    def _text(self) -> str:
+        """Printed before anything else is done with the module: the passes change it."""
+        return str(self._module)
+
+    def listings(self) -> dict[str, Any]:
+        return {"typed": {"stage": "ttir", "text": self._text}}
 
     def codegen(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Blobs `ttgir`, `llvm`, `ptx` or `amdgcn`, and `remarks`, for the first of the targets."""
@@ -164,7 +171,7 @@ class Held:
             with captured, warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 made, metadata = self._compiler.generate(
-                    self.text, self._is_gluon, target, backend, options, lambda name: stage.__setitem__(0, name)
+                    self._text, self._is_gluon, target, backend, options, lambda name: stage.__setitem__(0, name)
                 )
         except Exception as error:
             fault = errors.of_stage(error, captured.text, stage[0], self._members, self._compiler.version)
