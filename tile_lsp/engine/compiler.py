@@ -49,9 +49,9 @@ _MOST_CLAIMS = 16
 """As many as workers are kept with their typed IR."""
 _PATIENCE = 2.0
 """Seconds. About what inferring again costs at the most."""
-
 _PARTING = 5.0
 """Seconds that the end of a session waits for what is being written down."""
+
 
 class Compilation(NamedTuple):
     """A job with what it takes to carry it out."""
@@ -73,7 +73,6 @@ class Entry(NamedTuple):
     """The key that it is looked up by: `key`, less what was read from outside."""
 
 
-class _Specialisation(msgspec.Struct, frozen=True, array_like=True):
 class _Inferred(NamedTuple):
     """An entry whose types are there, and what is to come."""
 
@@ -83,6 +82,7 @@ class _Inferred(NamedTuple):
     """To be written down beside it."""
 
 
+class _Specialisation(msgspec.Struct, frozen=True, array_like=True):
     """What one inference turned out to depend on: it holds for any version in which those functions are the same."""
 
     reached: tuple[str, ...]
@@ -110,10 +110,10 @@ class Compiler:
         self._blobs: Lru[Blobs | Fault] = Lru(256)
         self._artifacts: Lru[Artifact | Fault] = Lru(256)
         self._made_here: Lru[bool] = Lru(4096)
-        self._claims: Lru[int] = Lru(_MOST_CLAIMS, evicted=os.close)
         self._completing: dict[str, asyncio.Task[Entry | Fault]] = {}
         """By the key that an entry is looked up by: its types are there, its texts or its file not yet."""
         self._writing: set[asyncio.Task[None]] = set()
+        self._claims: Lru[int] = Lru(_MOST_CLAIMS, evicted=os.close)
         """By entry: what tells other processes that its typed IR is held here."""
 
     @property
@@ -143,12 +143,12 @@ class Compiler:
     async def artifact(self, compilation: Compilation, stage: Stage) -> Artifact | Fault:
         """One stage of a job: looked up, or made by running just what is missing."""
         entry = await self._entry(compilation)
-        early = _from_inference(entry.inference, stage)
         if stage in (Stage.HIR, Stage.TYPED):
             whole = await self._whole(entry)
             if isinstance(whole, Fault):
                 return whole
             entry = whole
+        early = _from_inference(entry.inference, stage)
         if early is not None:
             return early
         key = _artifact_key(compilation, entry, stage)
