@@ -11,6 +11,7 @@ from tile_lsp.ide.documents import Document, Link
 from tile_lsp.ide.jobs import where
 from tile_lsp.ide.links import sources_of
 from tile_lsp.ide.markup import Block, Code, Items, Markup, Text, code
+from tile_lsp.ide.thread_map import ThreadMap, facts, table, thread_maps
 from tile_lsp.model.stage import Stage
 
 _SHOWN = 3
@@ -23,6 +24,7 @@ def document_hover(snapshot: Snapshot, document: Document, line: int) -> Markup 
     blocks: list[Block] = []
     if 0 <= line < len(document.rows) and document.origins[line] >= 0:
         blocks += _instruction(snapshot, document, line) or _label(document, line)
+        blocks += _thread_maps(document, line)
     links = sources_of(document, line)
     for link in links[:_SHOWN]:
         blocks += _link(snapshot, link)
@@ -110,9 +112,26 @@ def _row_of(document: Document, line: int, label: str) -> int | None:
     return next((row for row in range(first, len(document.rows)) if document.rows[row].startswith(wanted)), None)
 
 
+def _thread_maps(document: Document, line: int) -> list[Block]:
+    """How the values of a line of TTGIR lie over threads or in shared memory, the result first."""
+    if document.stage is not Stage.TTGIR:
+        return []
+    blocks: list[Block] = []
+    for found in thread_maps(document, line)[:_MOST_MAPS]:
+        blocks.append(Code(found.typed.text, "mlir"))
+        if isinstance(found, ThreadMap):
+            blocks += [Text("\n".join(facts(found))), Code(table(found), "text")]
+        else:
+            blocks.append(Text(found.why))
+    return blocks
+
+
+_MOST_MAPS = 2
+
 _LABELS = {
     Stage.SASS: re.compile(r"(\.L_x_\d+):"),
     Stage.PTX: re.compile(r"(\$[\w$]+):"),
+    Stage.PTX_LLVM: re.compile(r"(\$[\w$]+):"),
     Stage.LLVM: re.compile(r"([\w.$]+):"),
 }
 

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
+from tile_lsp.analysis.layouts import Typed, aliases_of, types_in
+from tile_lsp.ide.thread_map import NoMap, ThreadMap, mapped
 from tile_lsp.model.location import Place
 from tile_lsp.model.outcome import Artifact
 
-_ENCODING = re.compile(r"(#\w+) = (#[\w.]+<.*>)\s*")
 _RESULT = re.compile(r"\s*%(?P<name>[A-Za-z_]\w*?)(?:_\d+)?(?::\d+)? = ")
-_USED = re.compile(
-    r"(?:tensor|memdesc)<[^#<>]*(?:<[^<>]*>[^#<>]*)?, (?P<alias>#\w+)(?P<rest>[^<>]*)>|#ttg\.slice<\{[^}]*\}>"
-)
 _MOST = 4
 
 
 def layouts_of(artifact: Artifact, name: str, place: Place) -> tuple[tuple[str, str], ...]:
     """(layout's name, what it is) of each value of that name in the function of `place`, most used first."""
-    encodings: dict[str, str] = {}
+    aliases = aliases_of(artifact.text)
+    return tuple((typed.layout, _meaning(typed.layout, aliases)) for typed in values_of(artifact, name, place))
+
+
+def _meaning(layout: str, aliases: Mapping[str, str]) -> str:
+    """What a layout's alias stands for, or the one that it is made of."""
+    return next((aliases[word] for word in re.findall(r"#\w+", layout) if word in aliases), "")
+
+
+def values_of(artifact: Artifact, name: str, place: Place) -> tuple[Typed, ...]:
+    """Types of the values of that name in the function of `place`, each layout once, most used first."""
     counts: dict[str, int] = {}
+    first: dict[str, Typed] = {}
     for index, line in enumerate(artifact.text.split("\n")):
-        if line.startswith("#"):
-            if match := _ENCODING.fullmatch(line):
-                encodings[match[1]] = match[2]
-            continue
         match = _RESULT.match(line)
         if match is None or match["name"] != name:
             continue
@@ -31,8 +37,12 @@ def layouts_of(artifact: Artifact, name: str, place: Place) -> tuple[tuple[str, 
         if not any(chain and chain[0].member == place.member for chain in chains):
             continue
         # The result's type is the last one of the line.
-        used = [found["alias"] for found in _USED.finditer(line) if found["alias"]]
-        if used:
-            counts[used[-1]] = counts.get(used[-1], 0) + 1
-    ordered = sorted(counts, key=lambda alias: -counts[alias])[:_MOST]
-    return tuple((alias, encodings.get(alias, "")) for alias in ordered)
+        for typed in types_in(line)[-1:]:
+            first.setdefault(typed.layout, typed)
+            counts[typed.layout] = counts.get(typed.layout, 0) + 1
+    return tuple(first[layout] for layout in sorted(counts, key=lambda layout: -counts[layout])[:_MOST])
+
+
+def maps_of(artifact: Artifact, name: str, place: Place) -> list[ThreadMap | NoMap]:
+    """The same, gone through."""
+    return mapped(values_of(artifact, name, place), aliases_of(artifact.text))

@@ -103,6 +103,14 @@ def typed_between(snapshot: Snapshot, path: str, first: int, last: int) -> Itera
                     yield Typed(kernel, record, span)
 
 
+def named_at(snapshot: Snapshot, path: str, line: int, column: int) -> Typed | None:
+    """The innermost record of a name at a position, of kernels whose active job has one."""
+    found = [
+        entry for entry in typed_on(snapshot, path, line) if entry.record.name and covers(entry.span, line, column)
+    ]
+    return min(found, key=lambda entry: size(entry.span), default=None)
+
+
 def covers(span: Span, line: int, column: int) -> bool:
     """True if the character at the position is in the span."""
     return (span.line, span.column) <= (line, column) < (span.end_line, span.end_column)

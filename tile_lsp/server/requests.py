@@ -175,6 +175,32 @@ class StatusResult(_Wire, frozen=True):
     version: str
 
 
+class LayoutParams(_Wire, frozen=True):
+    """`tile/layout`: how the values at a position lie over threads, or in shared memory: of a line of a TTGIR document,
+    or of a name in the source, for the active job."""
+
+    text_document: TextDocument
+    position: Position
+
+
+class Layout(_Wire, frozen=True):
+    type: str
+    """As TTGIR writes it: `tensor<128x32xf16, #blocked>`."""
+    facts: tuple[str, ...]
+    """What the layout means, a line each."""
+    svg: str
+    """A picture of the upper left corner; empty where there is none."""
+    problem: str
+    """Why there is none."""
+
+
+class LayoutResult(_Wire, frozen=True):
+    title: str
+    layouts: tuple[Layout, ...]
+    problem: str
+    """Why there are no layouts."""
+
+
 class KernelsChangedParams(_Wire, frozen=True):
     """Kernels of a file, their states, jobs or resources are new."""
 
@@ -192,6 +218,7 @@ REQUESTS = {
     "tile/stats": Request(StatsParams, StatsResult),
     "tile/selectJob": Request(SelectJobParams, SelectJobResult),
     "tile/status": Request(StatusParams, StatusResult),
+    "tile/layout": Request(LayoutParams, LayoutResult),
 }
 STATUS_CHANGED = "tile/statusChanged"
 KERNELS_CHANGED = "tile/kernelsChanged"

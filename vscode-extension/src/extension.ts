@@ -5,6 +5,7 @@ import { serverCommands } from "./commands";
 import { registerCompare } from "./compare";
 import { Follow } from "./follow";
 import { Kernels } from "./kernels";
+import { ThreadMaps } from "./layout";
 import { Listings, SCHEME } from "./listings";
 import { Missing } from "./missing";
 import { registerPin } from "./pin";
@@ -48,6 +49,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     new Restore(started, listings, context.workspaceState),
     new Badges(listings),
     new Quiet(listings),
+    new ThreadMaps(started),
     new Status(started, kernels, listings),
     new Missing(started, context.extensionUri),
   );

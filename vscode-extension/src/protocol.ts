@@ -94,6 +94,30 @@ export type KernelsChangedParams = {
   uri: string;
 };
 
+export type Layout = {
+  /** As TTGIR writes it: `tensor<128x32xf16, #blocked>`. */
+  type: string;
+  /** What the layout means, a line each. */
+  facts: string[];
+  /** A picture of the upper left corner; empty where there is none. */
+  svg: string;
+  /** Why there is none. */
+  problem: string;
+};
+
+/** `tile/layout`: how the values at a position lie over threads, or in shared memory: of a line of a TTGIR document, or of a name in the source, for the active job. */
+export type LayoutParams = {
+  textDocument: TextDocument;
+  position: Position;
+};
+
+export type LayoutResult = {
+  title: string;
+  layouts: Layout[];
+  /** Why there are no layouts. */
+  problem: string;
+};
+
 export type Location = {
   uri: string;
   range: Range;
@@ -162,6 +186,7 @@ export interface Requests {
   "tile/stats": { params: StatsParams; result: StatsResult };
   "tile/selectJob": { params: SelectJobParams; result: SelectJobResult };
   "tile/status": { params: StatusParams; result: StatusResult };
+  "tile/layout": { params: LayoutParams; result: LayoutResult };
 }
 
 export interface Notifications {

@@ -1,0 +1,21 @@
+"""Triton's layouts: their text, and which register of which thread holds which element."""
+
+from __future__ import annotations
+
+from .attributes import Layout, Typed, aliases_of, parse, types_in
+from .linear import Basis, Inverse, Linear
+from .rules import UnknownLayout, linear, smallest_shape
+
+__all__ = [
+    "Basis",
+    "Inverse",
+    "Layout",
+    "Linear",
+    "Typed",
+    "UnknownLayout",
+    "aliases_of",
+    "linear",
+    "parse",
+    "smallest_shape",
+    "types_in",
+]
