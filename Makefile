@@ -37,17 +37,16 @@ demo: $(READY)
 test: $(READY) venvs
 ifneq ($(EDITORS),no)
 	@sh scripts/editors.sh
-	$(RUN) -m pytest -n auto -m "not pictures" $(TESTS)
+	$(RUN) -m pytest -n auto $(TESTS)
 else
-	$(RUN) -m pytest -n auto -m "not editors and not pictures" $(TESTS)
+	$(RUN) -m pytest -n auto -m "not editors" $(TESTS)
 endif
 
-# What a person sees in VS Code, step by step, with pictures of it in build/screenshots. On its own: it depends on the pace of the
-# browser, and has failed on a machine that had nothing else to do.
+# What a person sees in VS Code, step by step, with pictures of it in build/screenshots: a test of its own, part of `make test` too.
 .PHONY: pictures
 pictures: $(READY)
 	@sh scripts/editors.sh
-	$(RUN) -m pytest -m pictures tests/vscode
+	$(RUN) -m pytest tests/vscode -k what_is_seen
 
 # Compilers that tests drive and that are no part of .venv, each in an environment of its own.
 .PHONY: venvs

@@ -34,10 +34,17 @@ await withPage(
     await source.click("ct.store(C, index");
     await vscode.command("Tile: Show SASS for Kernel");
     const listing = vscode.group(1);
-    await listing.line("SASS of matmul for sm_90").waitFor({ timeout: 60_000 });
+    const stores = await vscode.until("the listing, where the cursor is", async () => {
+      const lines = await listing.lit();
+      return lines.length > 0 && lines;
+    });
+    assert.ok(
+      stores.some((line) => line.includes("ct.store(C, index")),
+      `the store's instructions: ${stores.join("\n")}`,
+    );
 
     await source.click("ct.mma(a, b, acc)");
-    await vscode.until("the listing to scroll there", async () => (await listing.lit()).length > 0);
+    await vscode.until("the instructions of another line", async () => (await listing.lit()).join() !== stores.join());
     await listing.wheel("HGMMA");
     const lit = await vscode.until("instructions that are lit up", async () => {
       const lines = await listing.lit();
@@ -63,17 +70,21 @@ await withPage(
 
     await vscode.command("Tile: Compare Stages Side by Side");
     await vscode.accept("PTX");
-    await vscode.group(1).line("PTX of matmul for sm_90").waitFor({ timeout: 60_000 });
-    await vscode.group(2).line("SASS of matmul for sm_90").waitFor();
+    for (const index of [1, 2]) {
+      await vscode.until("both stages lit up", async () => (await vscode.group(index).lit()).length > 0);
+    }
     await source.click("ct.mma(a, b, acc)");
     for (const stage of [vscode.group(1), vscode.group(2)]) {
-      await vscode.until("both stages lit up", async () => (await stage.lit()).some((line) => line.includes("acc = ct.mma")));
+      await stage.wheel(/HGMMA|wgmma\.mma/);
+      await vscode.until("both stages lit up", async () =>
+        (await stage.lit()).some((line) => /HGMMA|wgmma\.mma/.test(line)),
+      );
     }
     await vscode.picture("compare");
 
     await vscode.page.reload();
     for (const index of [1, 2]) {
-      await vscode.group(index).line("of matmul for sm_90").waitFor({ timeout: 60_000 });
+      await vscode.until("the stages to come back", async () => (await vscode.group(index).lit()).length > 0);
     }
 
     await source.type("ct.mma(a, b, acc)", "acc = ct.mma(a, b, a)");

@@ -214,7 +214,6 @@ def test_untrusted_workspace(tmp_path: Path) -> None:
         run_node("run_host.mjs", port, folder, EXTENSION, HERE / "host/untrusted.js")
 
 
-@pytest.mark.pictures
 def test_what_is_seen(tmp_path: Path, workspace: Path, tools: Path) -> None:
     """The packaged extension, in the window; the pictures are the README's."""
     PICTURES.mkdir(parents=True, exist_ok=True)

@@ -57,12 +57,17 @@ export class Workbench {
     await this.page.locator(".monaco-hover:visible").first().waitFor({ state: "hidden" });
   }
 
-  async until(what, question, limit = 60_000) {
+  /** Once what was done is on the screen. */
+  async drawn() {
+    await this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  }
+
+  async until(what, question, { limit = 60_000, pause = 100 } = {}) {
     const end = Date.now() + limit;
     while (Date.now() < end) {
       const answer = await question();
       if (answer) return answer;
-      await this.page.waitForTimeout(100);
+      await this.page.waitForTimeout(pause);
     }
     assert.fail(`${what}: still not after ${limit / 1000} s`);
   }
@@ -105,7 +110,7 @@ class Group {
 
   /** Scroll to a text, by searching for it. */
   async reveal(text) {
-    if (await this.line(text).first().isVisible()) return;
+    if ((await this.seen()).some((line) => line.text.includes(text))) return;
     await this.root.locator(".view-lines").first().click({ position: { x: 5, y: 5 } });
     await this.page.keyboard.press("Control+f");
     const input = this.root.locator(".find-widget textarea").first();
@@ -116,17 +121,38 @@ class Group {
     await this.line(text).first().waitFor();
   }
 
-  /** Scroll with the wheel, the cursor left alone, until a text is in sight. */
-  async wheel(text) {
-    const box = await this.root.boundingBox();
+  /** Scroll with the wheel, up and down, the cursor left alone, until a line with a text is in the middle half of the window. */
+  async wheel(pattern) {
+    const wanted = typeof pattern === "string" ? (text) => text.includes(pattern) : (text) => pattern.test(text);
+    const box = await this.root.locator(".overflow-guard").first().boundingBox();
     await this.page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-    await this.workbench.until(`${text} in sight`, async () => {
-      if (await this.line(text).first().isVisible()) return true;
-      await this.page.mouse.wheel(0, 900);
+    let step = 360; // less than half of the window, so that nothing is leapt over
+    let [top, still] = [undefined, 0];
+    await this.workbench.until(`${pattern} in sight`, async () => {
+      const seen = await this.seen();
+      const heights = seen.filter((line) => wanted(line.text)).map((line) => line.middle);
+      if (heights.some((height) => height > 0.25 && height < 0.75)) return true;
+      still = seen[0]?.text === top ? still + 1 : 0;
+      if (still > 9) [step, still] = [-step, 0]; // an end of the text
+      top = seen[0]?.text;
+      if (heights.length) step = Math.sign(heights[0] - 0.5) * Math.abs(step);
+      await this.page.mouse.wheel(0, step);
+      await this.workbench.drawn();
       return false;
-    });
-    await this.page.mouse.wheel(0, 250); // off the scroll bar
+    }, { pause: 0 });
     await this.page.mouse.move(25, 500);
+  }
+
+  /** Lines that are really in sight, from the top; VS Code draws some beyond. `middle` is a line's height, 0 (top) to 1. */
+  async seen() {
+    const lines = await this.root.locator(".editor-instance").first().evaluate((editor) => {
+      const { top, height } = editor.querySelector(".overflow-guard").getBoundingClientRect();
+      return [...editor.querySelectorAll(".view-line")].map((line) => {
+        const box = line.getBoundingClientRect();
+        return { text: line.textContent.replaceAll("\u00a0", " "), middle: (box.top + box.height / 2 - top) / height };
+      });
+    });
+    return lines.filter(({ middle }) => middle > 0 && middle < 1).sort((left, right) => left.middle - right.middle);
   }
 
   /** To the first line. */

@@ -9,7 +9,7 @@ import {
   window,
   workspace,
 } from "vscode";
-import { type Links, runs, type SourceLine, type SourceLines } from "./links";
+import { densest, type Links, runs, type SourceLine, type SourceLines } from "./links";
 import { type Listings, SCHEME } from "./listings";
 import { follows, SECTION } from "./settings";
 
@@ -36,6 +36,9 @@ export class Follow implements Disposable {
     isWholeLine: true,
     backgroundColor: new ThemeColor("tile.calledLine"),
   });
+  /** Listings that came into sight and whose links are on their way. */
+  private readonly awaited = new Set<TextEditor>();
+  private readonly met = new WeakSet<TextEditor>();
   private readonly disposables: Disposable[];
 
   constructor(private readonly listings: Listings) {
@@ -44,9 +47,10 @@ export class Follow implements Disposable {
       this.called,
       window.onDidChangeTextEditorSelection(({ textEditor }) => this.moved(textEditor)),
       window.onDidChangeTextEditorVisibleRanges(({ textEditor }) => this.scrolled(textEditor)),
-      window.onDidChangeActiveTextEditor(() => this.light()),
-      window.onDidChangeVisibleTextEditors(() => this.light()),
-      listings.onDidChange(() => this.light()),
+      // A click into another editor moves its cursor first and makes it the active one then.
+      window.onDidChangeActiveTextEditor((editor) => (editor ? this.moved(editor) : this.light())),
+      window.onDidChangeVisibleTextEditors((editors) => this.appeared(editors)),
+      listings.onDidChange(() => this.arrived()),
       workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration(`${SECTION}.follow`)) this.light();
       }),
@@ -57,6 +61,25 @@ export class Follow implements Disposable {
     if (editor !== window.activeTextEditor) return;
     const focus = this.light();
     if (focus) this.reveal(editor, focus.source);
+  }
+
+  private appeared(editors: readonly TextEditor[]): void {
+    for (const editor of this.awaited) if (!editors.includes(editor)) this.awaited.delete(editor);
+    for (const editor of editors) {
+      if (editor.document.uri.scheme !== SCHEME || this.met.has(editor)) continue;
+      this.met.add(editor);
+      this.awaited.add(editor);
+    }
+    this.arrived();
+  }
+
+  /** A listing that has just been opened goes where the cursor is, as soon as it is known where that is. */
+  private arrived(): void {
+    const focus = this.light();
+    const ready = [...this.awaited].filter(({ document }) => this.listings.get(document.uri)?.links.some);
+    for (const editor of ready) this.awaited.delete(editor);
+    const leader = window.activeTextEditor;
+    if (focus && leader) this.reveal(leader, focus.source, ready);
   }
 
   /** The cursor leads while it is in sight; else what is in the middle of the window does. */
@@ -113,14 +136,15 @@ export class Follow implements Disposable {
   }
 
   /** Scroll the other editors to a source line, where nothing of it is in sight. */
-  private reveal(leader: TextEditor, source: SourceLine): void {
-    for (const editor of window.visibleTextEditors) {
+  private reveal(leader: TextEditor, source: SourceLine, editors = window.visibleTextEditors): void {
+    for (const editor of editors) {
       if (editor === leader || editor.document === leader.document) continue;
       const [own, called] = this.linesOf(editor, { source, callers: [] }, false);
       const lines = own.length ? own : called;
       if (!lines.length || lines.some((line) => inSight(editor, line))) continue;
-      const line = nearestTo(lines, editor.visibleRanges[0]?.start.line ?? 0);
-      editor.revealRange(new Range(line, 0, line, 0), TextEditorRevealType.InCenter);
+      const seen = editor.visibleRanges[0];
+      const [first, last] = densest(lines, seen ? seen.end.line - seen.start.line : 0, seen?.start.line ?? 0);
+      editor.revealRange(new Range(first, 0, last, 0), TextEditorRevealType.InCenter);
     }
   }
 
@@ -139,10 +163,6 @@ function ranges(lines: readonly number[]): Range[] {
 
 function inSight(editor: TextEditor, line: number): boolean {
   return editor.visibleRanges.some((range) => range.start.line <= line && line <= range.end.line);
-}
-
-function nearestTo(lines: readonly number[], wanted: number): number {
-  return lines.reduce((best, line) => (Math.abs(line - wanted) < Math.abs(best - wanted) ? line : best));
 }
 
 function span(first: number, last: number): number[] {

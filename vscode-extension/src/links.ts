@@ -48,6 +48,11 @@ export class Links {
     }
   }
 
+  /** True where any line has a source. */
+  get some(): boolean {
+    return this.bySource.size > 0;
+  }
+
   /** The listing's lines that belong to a source line. */
   of({ uri, line }: SourceLine): Linked {
     return this.bySource.get(uri)?.get(line) ?? NONE;
@@ -105,4 +110,21 @@ export function runs(lines: readonly number[]): [number, number][] {
     else found.push([line, line]);
   }
   return found;
+}
+
+/**
+ * The part of a sorted list that a window of `height` lines shows most of, as `[first, last]`; among equals the one nearest to `near`.
+ * An optimiser scatters a source line: a stray address computation is seldom what is looked for.
+ */
+export function densest(lines: readonly number[], height: number, near: number): [number, number] {
+  let best: [number, number] = [lines[0] as number, lines[0] as number];
+  let most = 0;
+  for (let start = 0, end = 0; start < lines.length; start++) {
+    const first = lines[start] as number;
+    while (end < lines.length && (lines[end] as number) <= first + height) end++;
+    const closer = Math.abs(first - near) < Math.abs(best[0] - near);
+    if (end - start > most || (end - start === most && closer)) best = [first, lines[end - 1] as number];
+    most = Math.max(most, end - start);
+  }
+  return best;
 }

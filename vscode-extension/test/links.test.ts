@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Links, runs } from "../src/links.ts";
+import { densest, Links, runs } from "../src/links.ts";
 import type { Location } from "../src/protocol.ts";
 
 /** `"a:3"`, or `"a:3-5"` for lines 3 to 5. */
@@ -68,4 +68,13 @@ describe("links", () => {
     ]);
     expect(runs([])).toEqual([]);
   });
+});
+
+test.each([
+  [[3], 10, 0, [3, 3]],
+  [[3, 50, 51, 53, 90], 10, 0, [50, 53]],
+  [[3, 20, 40], 5, 22, [20, 20]],
+  [[3, 4, 20, 21], 0, 100, [21, 21]],
+])("densest of %j in %i lines, near %i", (lines, height, near, expected) => {
+  expect(densest(lines, height, near)).toEqual(expected);
 });
