@@ -9,6 +9,7 @@ out. Canonical texts are what jobs hold and what the worker reads, so two spelli
 from __future__ import annotations
 
 import ast
+import functools
 import re
 
 import msgspec
@@ -135,6 +136,7 @@ class SpecFault(msgspec.Struct, frozen=True):
     end: int
 
 
+@functools.lru_cache(maxsize=4096)
 def parse(text: str) -> Spec | SpecFault:
     """Reads one argument. Never raises: what can't be read is a fault at the exact characters."""
     reader = _Reader(text)
