@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from tile_lsp.model.location import Chain, Place
 from tile_lsp.model.outcome import Artifact
@@ -17,10 +18,7 @@ _DEEPEST = 64
 
 def read(text: str) -> Artifact:
     """Never raises: a location that is not understood is left out."""
-    nodes: dict[str, tuple[str, dict[str, str]]] = {}
-    for line in text.split("\n"):
-        if line.startswith("!") and (match := _METADATA.match(line)):
-            nodes[f"!{match[1]}"] = (match[2], dict(_FIELD.findall(match[3])))
+    nodes = _nodes(text)
     lines: list[str] = []
     chains: list[Chain] = []
     known: dict[str, Chain] = {}
@@ -37,6 +35,20 @@ def read(text: str) -> Artifact:
         lines.pop()
         chains.pop()
     return Artifact(Stage.LLVM, "\n".join(lines) + "\n", tuple((chain,) if chain else () for chain in chains))
+
+
+def chains(text: str, numbers: Iterable[str]) -> dict[str, Chain]:
+    """Of nodes of the debug information, named as in the text: `!12`. One that is no place has no chain."""
+    nodes = _nodes(text)
+    return {number: _chain(number, nodes) for number in numbers}
+
+
+def _nodes(text: str) -> dict[str, tuple[str, dict[str, str]]]:
+    found: dict[str, tuple[str, dict[str, str]]] = {}
+    for line in text.split("\n"):
+        if line.startswith("!") and (match := _METADATA.match(line)):
+            found[f"!{match[1]}"] = (match[2], dict(_FIELD.findall(match[3])))
+    return found
 
 
 def _chain(number: str, nodes: dict[str, tuple[str, dict[str, str]]]) -> Chain:

@@ -30,6 +30,7 @@ from tile_lsp.model.stage import Stage
 from .disassembler import Disassembler
 from .environment import compiler_fingerprint, missing_tool
 from .lru import Lru
+from .own_tools import NAMES, own_tool
 from .singleflight import SingleFlight
 from .stats import Counters
 from .store import Store
@@ -473,6 +474,13 @@ class _Values(msgspec.Struct, frozen=True):
 
     def of(self, target: str | None) -> dict[str, Scalar]:
         return dict(self.values)
+
+
+def _tool(compilation: Compilation, name: str) -> Tool | Fault:
+    """Of the server's own, else of the user's interpreter."""
+    if name in NAMES:
+        return own_tool(name)
+    return compilation.environment.tools.get(name) or missing_tool(compilation.environment, name)
 
 
 def _inference_key(compilation: Compilation) -> str:

@@ -206,7 +206,13 @@ class KernelTracker:
                     # Hovers tell layouts from it; it is there once code is generated.
                     await self._generate(planned, Stage.TTGIR)
                 await self._generate(planned, Stage.RESOURCES)
+                if self._wants_llvm and Stage.LLVM_REMARKS in planned.compilation.frontend.stages:
+                    await self._generate(planned, Stage.LLVM_REMARKS)
                 self._changed()
+
+    @property
+    def _wants_llvm(self) -> bool:
+        return self._analysis is not None and self._analysis.settings.llvm_remarks
 
     async def _generate(self, planned: PlannedJob, stage: Stage) -> Artifact | Fault:
         job = planned.view.job

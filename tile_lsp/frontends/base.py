@@ -136,7 +136,9 @@ class FrontEnd(Protocol):
         ...
 
     def blobs_for(self, stage: Stage) -> tuple[str, ...]:
-        """Names of the blobs that `read` needs for a stage. One that ends in `?` is left out where it can't be made."""
+        """Names of the blobs that `read` needs for a stage. One that ends in `?` is left out where it can't be
+        made: `read` then finds under that very name why, in words for people.
+        """
         ...
 
     def read(self, stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:

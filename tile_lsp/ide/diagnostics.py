@@ -32,14 +32,16 @@ class Diagnostic(msgspec.Struct, frozen=True):
     """Code that comes to nothing: editors fade it."""
 
 
-def diagnostics(snapshot: Snapshot, *, remarks: bool = False) -> dict[str, tuple[Diagnostic, ...]]:
+def diagnostics(
+    snapshot: Snapshot, *, remarks: bool = False, llvm_remarks: bool = False
+) -> dict[str, tuple[Diagnostic, ...]]:
     """All diagnostics of the workspace by path: an error in a helper stands in the helper's file."""
     found: dict[str, list[Diagnostic]] = {path: [] for path in snapshot.files}
     for path, file in snapshot.files.items():
         found[path] += [Diagnostic(item.span, item.message, item.severity, item.code) for item in file.problems]
     merged: dict[tuple[object, ...], tuple[SourceRange, Diagnostic, list[str]]] = {}
     for kernel in snapshot.kernels():
-        for place, diagnostic, owner in _of_kernel(kernel, remarks=remarks):
+        for place, diagnostic, owner in _of_kernel(kernel, remarks=remarks, llvm=llvm_remarks):
             key = (place.path, diagnostic.span, diagnostic.message, diagnostic.severity)
             _, _, owners = merged.setdefault(key, (place, diagnostic, []))
             if owner not in owners:
@@ -73,7 +75,7 @@ def _inactive(snapshot: Snapshot) -> list[SourceRange]:
     return [source for source, count in ruled_out.items() if count >= reaching.get(members[source], 1)]
 
 
-def _of_kernel(kernel: KernelView, *, remarks: bool) -> Iterator[tuple[SourceRange, Diagnostic, str]]:
+def _of_kernel(kernel: KernelView, *, remarks: bool, llvm: bool) -> Iterator[tuple[SourceRange, Diagnostic, str]]:
     faults = dict.fromkeys((*kernel.faults, *(kernel.inference.faults if kernel.inference else ())))
     for fault in faults:
         yield *_fault(kernel, fault), kernel.name
@@ -84,7 +86,9 @@ def _of_kernel(kernel: KernelView, *, remarks: bool) -> Iterator[tuple[SourceRan
             if fault not in faults:
                 yield *_fault(kernel, fault), _owner(kernel, view)
         if remarks:
-            yield from _remarks(kernel, view)
+            yield from _remarks(kernel, view, Stage.REMARKS)
+        if llvm:
+            yield from _remarks(kernel, view, Stage.LLVM_REMARKS)
 
 
 def _fault(kernel: KernelView, fault: Fault) -> tuple[SourceRange, Diagnostic]:
@@ -94,8 +98,8 @@ def _fault(kernel: KernelView, fault: Fault) -> tuple[SourceRange, Diagnostic]:
     return place, Diagnostic(place.span, message, severity, fault.code, related)
 
 
-def _remarks(kernel: KernelView, view: JobView) -> Iterator[tuple[SourceRange, Diagnostic, str]]:
-    artifact = view.artifacts.get(Stage.REMARKS)
+def _remarks(kernel: KernelView, view: JobView, stage: Stage) -> Iterator[tuple[SourceRange, Diagnostic, str]]:
+    artifact = view.artifacts.get(stage)
     for remark in artifact.remarks if artifact else ():
         yield *_remark(kernel, remark), _owner(kernel, view)
 

@@ -26,7 +26,7 @@ def outline(document: Document) -> tuple[Part, ...]:
     match document.stage:
         case Stage.SASS:
             return _sass(document)
-        case Stage.PTX | Stage.LLVM:
+        case Stage.PTX | Stage.PTX_LLVM | Stage.LLVM:
             return _labelled(document)
         case Stage.TILEIR | Stage.TTIR | Stage.TTGIR:
             return _braces(document.rows, 0, len(document.rows))

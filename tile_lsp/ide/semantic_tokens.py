@@ -73,6 +73,7 @@ _TYPES = _grammar(
 _GRAMMARS = {
     Stage.SASS: _SASS,
     Stage.PTX: _PTX,
+    Stage.PTX_LLVM: _PTX,
     Stage.TILEIR: _MLIR,
     Stage.TTIR: _MLIR,
     Stage.TTGIR: _MLIR,
@@ -81,7 +82,7 @@ _GRAMMARS = {
     Stage.HIR: _TYPED,
     Stage.TYPES: _TYPES,
 }
-_ONE_OPCODE = frozenset({Stage.SASS, Stage.PTX})
+_ONE_OPCODE = frozenset({Stage.SASS, Stage.PTX, Stage.PTX_LLVM})
 """A line is one instruction: what looks like an opcode after the first is an operand."""
 
 

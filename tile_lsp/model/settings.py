@@ -67,6 +67,8 @@ class Settings(msgspec.Struct, frozen=True):
     inlay_hints: bool = True
     remarks: bool = True
     """Show the compiler's remarks as diagnostics."""
+    llvm_remarks: bool = False
+    """Ask LLVM's own optimiser about a kernel's LLVM IR, once nobody types, and show what it says as hints."""
     trust: Trust = "editor"
     """Whether code of the workspace may be executed: as the editor says, or always, or never. For the editor's own
     settings only: a workspace must not vouch for itself.
@@ -147,6 +149,7 @@ class _Reader:
             "code_lens": self.flag,
             "inlay_hints": self.flag,
             "remarks": self.flag,
+            "llvm_remarks": self.flag,
             "trust": lambda value, path: self.choice(value, path, Trust),
             "loading": lambda value, path: self.choice(value, path, Loading),
             "timeouts": lambda value, path: self.struct(value, path, Timeouts),

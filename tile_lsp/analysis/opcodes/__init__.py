@@ -14,6 +14,7 @@ __all__ = ["Explanation", "explain"]
 _LANGUAGES = {
     Stage.SASS: sass.explain,
     Stage.PTX: ptx.explain,
+    Stage.PTX_LLVM: ptx.explain,
     Stage.TILEIR: tileir.explain,
     Stage.TTIR: triton.explain,
     Stage.TTGIR: triton.explain,

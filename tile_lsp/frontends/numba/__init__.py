@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.python import KernelSite, Workspace
+from tile_lsp.frontends import llvm
 from tile_lsp.frontends.base import JobSpec, Problem, ToolRun
 from tile_lsp.frontends.python import PythonFrontEnd
 from tile_lsp.model.closure import Closure
@@ -43,8 +44,8 @@ class Numba(PythonFrontEnd):
         return recipe.codegen_fields(config)
 
     def tool_for(self, blob: str, config: Config, generated: Mapping[str, Scalar]) -> ToolRun | Fault | None:
-        """The worker makes them all: the linker is a library."""
-        return None
+        """LLVM's alone: the worker makes all others, for the linker is a library."""
+        return llvm.tool_for(blob, config.target, optimized=False)
 
     def blobs_for(self, stage: Stage) -> tuple[str, ...]:
         return recipe.blobs_for(stage)

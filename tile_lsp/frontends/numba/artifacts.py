@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from tile_lsp.analysis import cubin, disassembly, linetable, llvm, ptx, ptx_text, resources, sass, sources
+from tile_lsp.analysis import cubin, disassembly, linetable, ptx, ptx_text, resources, sass, sources
 from tile_lsp.analysis.cubin import Cubin, Function
 from tile_lsp.analysis.disassembly import BYTES
+from tile_lsp.frontends import llvm
 from tile_lsp.model.location import Chain, Place
 from tile_lsp.model.outcome import Artifact
 from tile_lsp.model.stage import Stage
@@ -19,6 +20,7 @@ from tile_lsp.model.stage import Stage
 _DEFINED = re.compile(
     r"(?:^define [^@\n]*@\"?|^\.(?:visible \.)?(?:entry|func) (?:\([^)]*\) )?|^\s*\.global |^)(_ZN\w+)", re.M
 )
+_SYMBOL = re.compile(r"\b_ZN\w+")
 _LENGTH = re.compile(r"\d+")
 
 
@@ -29,8 +31,9 @@ def read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
 
 def _read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
     match stage:
-        case Stage.LLVM:
-            return _Places(blobs["places"]).into(llvm.read(_text(blobs["llvm"])))
+        case Stage.LLVM | Stage.LLVM_REMARKS | Stage.PTX_LLVM:
+            places = _Places(blobs["places"])
+            return llvm.read(stage, blobs, lambda chain: places.chain([place.line for place in chain]))
         case Stage.PTX:
             return _ptx(blobs, _Places(blobs["places"]))
         case Stage.SASS:
@@ -61,6 +64,13 @@ def _ptx(blobs: Mapping[str, bytes], places: _Places) -> Artifact:
 
 def _readable(artifact: Artifact) -> Artifact:
     """Functions by their own names: Numba's symbols hold all types of all arguments, some hundred letters of them."""
+    if artifact.stage is Stage.LLVM_REMARKS:
+        remarks = tuple(
+            msgspec.structs.replace(remark, message=_SYMBOL.sub(lambda match: _own_name(match[0]), remark.message))
+            for remark in artifact.remarks
+        )
+        text = "".join(f"{remark.message}\n" for remark in remarks)
+        return msgspec.structs.replace(artifact, text=text, remarks=remarks)
     names: dict[str, str] = {}
     for symbol in sorted({match[1] for match in _DEFINED.finditer(artifact.text)}):
         short = _own_name(symbol)

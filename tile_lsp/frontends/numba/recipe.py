@@ -5,6 +5,7 @@
 | worker: infer         | types, typed IR, remarks on doubles          | version, arguments                  |
 | worker: codegen       | `llvm`, `ptx`, `cubin`, `lined`, `places`    | the inference entry, target, options |
 | engine's disassembler | `disassembly`                                | cubin                               |
+| LLVM (`../llvm.py`)   | `llvm-sliced`, `llvm-remarks`, `llvm-ptx`    | `llvm`                              |
 
 `cubin` is what runs. `lined` is the same compiled with line tables, whose lines are numbers into `places`. Where it
 holds its PTX too, `ptx` is empty.
@@ -14,15 +15,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tile_lsp.frontends import llvm
 from tile_lsp.model.job import Config, Scalar
 from tile_lsp.model.stage import Stage
 
-STAGES = (Stage.TYPES, Stage.TYPED, Stage.LLVM, Stage.PTX, Stage.CUBIN, Stage.SASS, Stage.RESOURCES)
+STAGES = (
+    Stage.TYPES,
+    Stage.TYPED,
+    Stage.LLVM,
+    Stage.LLVM_REMARKS,
+    Stage.PTX,
+    Stage.PTX_LLVM,
+    Stage.CUBIN,
+    Stage.SASS,
+    Stage.RESOURCES,
+)
 
 _BLOBS: dict[Stage, tuple[str, ...]] = {
     Stage.TYPES: (),
     Stage.TYPED: (),
-    Stage.LLVM: ("llvm", "places"),
+    **{stage: (*blobs, "places") for stage, blobs in llvm.BLOBS.items()},
     Stage.PTX: ("ptx", "lined", "places"),
     Stage.CUBIN: ("cubin",),
     Stage.SASS: ("cubin", "disassembly", "lined", "places"),

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from tile_lsp.analysis import amdgcn, cubin, disassembly, llvm, mlir, ptx_text, resources, sass
+from tile_lsp.analysis import amdgcn, cubin, disassembly, mlir, ptx_text, resources, sass
+from tile_lsp.frontends import llvm
 from tile_lsp.model.location import Chain
 from tile_lsp.model.outcome import Artifact, Remark
 from tile_lsp.model.stage import Stage
@@ -22,8 +23,8 @@ def read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
             return mlir.read(stage, _text(blobs["typed"]))
         case Stage.TTGIR:
             return mlir.read(stage, _text(blobs["ttgir"]))
-        case Stage.LLVM:
-            return llvm.read(_text(blobs["llvm"]))
+        case Stage.LLVM | Stage.LLVM_REMARKS | Stage.PTX_LLVM:
+            return llvm.read(stage, blobs)
         case Stage.PTX:
             return ptx_text.read(_text(blobs["ptx"]))
         case Stage.AMDGCN:

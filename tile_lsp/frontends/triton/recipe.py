@@ -6,6 +6,7 @@
 | worker: codegen       | `ttgir` `llvm` `ptx` or `amdgcn`   | the inference entry, target, options             |
 | ptxas of the wheel    | `cubin`                            | PTX, target, fusion of multiply and add          |
 | engine's disassembler | `disassembly`                      | cubin                                            |
+| LLVM (`../llvm.py`)   | `llvm-sliced` `llvm-remarks` `llvm-ptx` | `llvm`                                      |
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from tile_lsp.frontends import llvm
 from tile_lsp.frontends.base import ToolRun
 from tile_lsp.model.closure import Closure
 from tile_lsp.model.job import Argument, Config, Scalar
@@ -30,7 +32,9 @@ STAGES = (
     Stage.TTIR,
     Stage.TTGIR,
     Stage.LLVM,
+    Stage.LLVM_REMARKS,
     Stage.PTX,
+    Stage.PTX_LLVM,
     Stage.CUBIN,
     Stage.SASS,
     Stage.AMDGCN,
@@ -42,7 +46,7 @@ _BLOBS: dict[Stage, tuple[str, ...]] = {
     Stage.TYPES: (),
     Stage.TTIR: ("typed",),
     Stage.TTGIR: ("ttgir",),
-    Stage.LLVM: ("llvm",),
+    **llvm.BLOBS,
     Stage.PTX: ("ptx",),
     Stage.CUBIN: ("cubin",),
     Stage.SASS: ("cubin", "disassembly", "ptx"),
@@ -136,7 +140,7 @@ def tool_for(blob: str, config: Config, generated: Mapping[str, Scalar]) -> Tool
     if blob == "amdgcn" and not targets.is_amd(target):
         return _user(f"{target} is NVIDIA's: it has PTX and SASS in place of amdgcn", "stage")
     if blob != "cubin":
-        return None
+        return llvm.tool_for(blob, target, optimized=True)
     if message := _too_much(target, generated):
         return _user(message, "resources")
     arguments = json.loads(str(generated.get("assembler_arguments") or "[]"))

@@ -55,7 +55,8 @@ class _Publisher:
         self._timer: asyncio.TimerHandle | None = None
 
     def compute(self) -> dict[str, tuple[Diagnostic, ...]]:
-        return diagnostics(self._server.snapshot, remarks=self._server.settings.remarks)
+        settings = self._server.settings
+        return diagnostics(self._server.snapshot, remarks=settings.remarks, llvm_remarks=settings.llvm_remarks)
 
     def hear(self, event: SessionEvent | SettingsRead) -> None:
         if isinstance(event, SettingsRead):
