@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +12,7 @@ from tile_lsp.ide.documents import Document
 from tile_lsp.ide.folding import Fold, folds
 from tile_lsp.ide.outline import outline
 from tile_lsp.ide.semantic_tokens import semantic_tokens
-from tile_lsp.ide.stages import TOKEN_TYPES
+from tile_lsp.ide.stages import FORMATS, TOKEN_TYPES
 from tile_lsp.model.stage import Stage
 
 PTX = """\
@@ -45,11 +47,11 @@ SASS = """\
     // SASS of k for sm_90
 
     k:
-            /*0000*/ /* B------:R-:W-:-:S01 */    @P0 BRA `(.L_x_0) ;
+            /*0000*/   @P0 BRA `(.L_x_0) ;                                      /* B------:R-:W-:-:S01 */
     .L_x_0:
             // k.py:2: x = EXIT
-            /*0010*/ /* B------:R-:W-:-:S01 */        FFMA.FTZ R1, -R2, 0x3f, c[0x0][0x28] ;
-            /*0020*/ /* B------:R-:W-:-:S05 */        EXIT ;
+            /*0010*/       FFMA.FTZ R1, -R2, 0x3f, c[0x0][0x28] ;               /* B------:R-:W-:-:S01 */
+            /*0020*/       EXIT ;                                               /* B------:R-:W-:-:S05 */
 """
 
 
@@ -94,10 +96,10 @@ def tokens(stage: Stage, row: str) -> list[tuple[str, str]]:
     [
         (
             Stage.SASS,
-            "/*0010*/ /* B------:R-:W-:-:S01 */ @!P0 FFMA.FTZ R1, -R2, 0x3f, `(.L_x_0) ;",
+            "/*0010*/  @!P0 FFMA.FTZ R1, -R2, 0x3f, `(.L_x_0) ;                  /* B------:R-:W-:-:S01 */",
             (
-                "comment:/*0010*/ comment:/* B------:R-:W-:-:S01 */ keyword:@!P0 function:FFMA.FTZ variable:R1 "
-                "variable:R2 number:0x3f label:`(.L_x_0)"
+                "comment:/*0010*/ keyword:@!P0 function:FFMA.FTZ variable:R1 variable:R2 number:0x3f label:`(.L_x_0) "
+                "comment:/* B------:R-:W-:-:S01 */"
             ),
         ),
         (
@@ -139,3 +141,12 @@ def test_the_legend_has_every_type():
         assert list(found) == sorted(found, key=lambda token: (token.line, token.column))
         assert found[-1].line > 5
         assert all(token.line == 6 for token in semantic_tokens(document(stage, text), 6, 6))
+
+
+def test_languages_are_those_of_the_extension_and_no_others():
+    manifest = json.loads((Path(__file__).parents[2] / "vscode-extension/package.json").read_text())
+    languages = {language["id"]: language["extensions"] for language in manifest["contributes"]["languages"]}
+    for stage, named in FORMATS.items():
+        assert f".{named.extension}" in languages[named.language] or "." in named.extension, stage
+    # Style sheets, to every editor.
+    assert not {"sass", "scss"} & {word for named in FORMATS.values() for word in (named.extension, named.language)}

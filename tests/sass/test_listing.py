@@ -110,7 +110,7 @@ def test_listing_reads_back(corpus: dict[tuple[str, str], Case], tools: Tools, t
         ("$k1$f:", LineKind.LABEL, (), ()),
         ("", LineKind.BLANK, (), ()),
         (
-            "        /*00a0*/ /* B0----5:R2:W-:Y:S05 */   @!P1 BRA `(.L_x_1) ;",
+            "        /*00a0*/  @!P1 BRA `(.L_x_1) ;                                      /* B0----5:R2:W-:Y:S05 */",
             LineKind.INSTRUCTION,
             ("`(.L_x_1)",),
             (".L_x_1",),
@@ -122,19 +122,19 @@ def test_listing_reads_back(corpus: dict[tuple[str, str], Case], tools: Tools, t
             (),
         ),
         (
-            '        /*02d0*/ /* B------:R-:W-:-:S05 */        BRXU UR4 -0x2e0 (*"BRANCH_TARGETS .L_x_4,.L_x_5"*) ;',
+            '        /*02d0*/       BRXU UR4 -0x2e0 (*"BRANCH_TARGETS .L_x_4,.L_x_5"*) ; /* B------:R-:W-:-:S05 */',
             LineKind.INSTRUCTION,
             ("UR4 -0x2e0",),
             (".L_x_4", ".L_x_5"),
         ),
         (
-            "        /*0030*/ /* B------:R-:W-:-:S02 */        MOV R20, 32@lo((k2 + .L_x_0@srel)) ;",
+            "        /*0030*/       MOV R20, 32@lo((k2 + .L_x_0@srel)) ;                 /* B------:R-:W-:-:S02 */",
             LineKind.INSTRUCTION,
             ("R20", "32@lo((k2 + .L_x_0@srel))"),
             (),
         ),
         (
-            "        /*0030*/ /* B------:R-:W-:-:S02 */        LDG.E R2, desc[UR36][R2.64+0x10] ;",
+            "        /*0030*/       LDG.E R2, desc[UR36][R2.64+0x10] ;                   /* B------:R-:W-:-:S02 */",
             LineKind.INSTRUCTION,
             ("R2", "desc[UR36][R2.64+0x10]"),
             (),

@@ -66,7 +66,7 @@ def test_no_document(uri):
 
 
 def test_a_document_is_named_after_its_kernel():
-    assert to_tile_uri(Address("/a.py", "Ops.scale", Stage.SASS)).startswith("tile:/sass/scale.sass?")
+    assert to_tile_uri(Address("/a.py", "Ops.scale", Stage.SASS)).startswith("tile:/sass/scale.nvsass?")
 
 
 @given(st.text(st.characters(exclude_characters="\0", codec="utf-8"), min_size=1).map(lambda name: f"/{name}"))

@@ -1,14 +1,15 @@
 """The SASS listing: raw disassembly + the cubin's own symbols, relocations, branch targets, encodings and line tables.
 
-    .global softmax
-    .type softmax,@function
+        .global softmax
+        .type softmax,@function
 softmax:
-        /*0000*/ /* B------:R-:W1:-:S02 */         LDC R1, c[0x0][0x28] ;
-        /*00a0*/ /* B------:R-:W-:Y:S05 */    @P1  BRA `(.L_x_1) ;
+    /*0000*/       LDC R1, c[0x0][0x28] ;                               /* B------:R-:W1:-:S02 */
+    /*00a0*/   @P1 BRA `(.L_x_1) ;                                      /* B------:R-:W-:Y:S05 */
 
-Instructions read as `nvdisasm -c` writes them. The second comment is what the scheduler is told: `B` barriers waited
-for (0 to 5), `R` barrier set when operands have been read, `W` when results are written, `Y` if the warp may yield, `S`
-cycles to the next issue. `parse_line` and `outline` read the listing back: features need nothing but its text.
+Instructions read as `nvdisasm -c` writes them, nearer to the margin. The comment behind one is what the scheduler is
+told: `B` barriers waited for (0 to 5), `R` barrier set when operands have been read, `W` when results are written, `Y`
+if the warp may yield, `S` cycles to the next issue. `parse_line` and `outline` read the listing back: features need
+nothing but its text.
 """
 
 from __future__ import annotations
@@ -40,10 +41,12 @@ _CONSTANT_BANK = 0x42
 _CONSTANT = re.compile(r"c\[0x[0-9a-f]+\]\[(\w+)\]")
 _LAST_NUMBER = re.compile(r"-?0x[0-9a-f]+(?=[^0-9a-fx]*$)")
 _INSTRUCTION = re.compile(
-    r"\s*/\*(?P<address>[0-9a-f]{4,})\*/ /\* (?P<control>\S+) \*/\s+"
+    r"\s*/\*(?P<address>[0-9a-f]{4,})\*/\s+"
     r"(?:@(?P<predicate>!?\w+)\s+)?(?P<opcode>[A-Z]\w*)(?P<modifiers>(?:\.\w+)*)\s*(?P<operands>.*?)\s*"
-    r"(?:\(\*(?P<note>.*?)\*\))?\s*;"
+    r"(?:\(\*(?P<note>.*?)\*\))?\s*;\s*/\* (?P<control>\S+) \*/"
 )
+_WIDTH = 52
+"""Columns of nearly every instruction: what the scheduler is told stands in one column behind them."""
 _CONTROL = re.compile(r"B([\d-]{6}):R([\d-]):W([\d-]):([Y-]):S(\d\d)")
 _LABEL = re.compile(r"([^\s:]+):")
 _LABEL_USE = re.compile(r"`\((\.L_x_\d+)\)|(\.L_x_\d+)(?=[,\"])")
@@ -129,7 +132,7 @@ def read(
             predicate, _, rest = body.partition(" ") if body.startswith("@") else ("", "", body)
             encoding = function.code[address : address + BYTES]
             add(
-                f"        /*{address:04x}*/ /* {control(encoding).text()} */  {predicate:>5} {rest}{note} ;",
+                f"    /*{address:04x}*/ {predicate:>5} {f'{rest}{note} ;':<{_WIDTH}} /* {control(encoding).text()} */",
                 sources.chain(function.section, address),
             )
         if label := labels.printed.get((function.section, len(function.code))):

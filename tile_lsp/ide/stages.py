@@ -11,7 +11,7 @@ class Format(msgspec.Struct, frozen=True):
     title: str
     extension: str
     language: str
-    """The editor's language id."""
+    """The editor's language id. Extension and id are such as no editor has for something else: `sass` is a style sheet."""
     comment: str = "//"
 
 
@@ -29,7 +29,7 @@ FORMATS = {
     Stage.LLVM_REMARKS: Format("LLVM Remarks", "llvm.remarks", "tile-remarks"),
     Stage.PTX: Format("PTX", "ptx", "ptx"),
     Stage.PTX_LLVM: Format("Cross-Check of PTX by LLVM", "llvm.ptx", "ptx"),
-    Stage.SASS: Format("SASS", "sass", "sass"),
+    Stage.SASS: Format("SASS", "nvsass", "nvsass"),
     Stage.AMDGCN: Format("AMDGCN", "amdgcn", "amdgcn", ";"),
     Stage.RESOURCES: Format("Resources", "resources", "tile-resources"),
     Stage.REMARKS: Format("Remarks", "remarks", "tile-remarks"),

@@ -55,7 +55,7 @@ class Address(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def name(self) -> str:
-        """`"matmul.sass"`."""
+        """`"matmul.nvsass"`."""
         return f"{self.kernel.rsplit('.', 1)[-1]}.{FORMATS[self.stage].extension}"
 
 
@@ -68,7 +68,7 @@ class _Query(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def to_tile_uri(address: Address) -> str:
-    """`tile:/sass/matmul.sass?…`: the path is for people, the query says which document it is.
+    """`tile:/sass/matmul.nvsass?…`: the path is for people, the query says which document it is.
 
     Clients decode and encode queries as they like, so this one has no character that either would touch.
     """

@@ -2,7 +2,7 @@
 
 /**
  * A function from lines of `before` to lines of `after` (0-based): the same instruction where it is still there, else the place
- * between its neighbours. Addresses and line numbers in annotations do not tell instructions apart.
+ * between its neighbours. Addresses, scheduling, and line numbers in annotations do not tell instructions apart.
  */
 export function align(before: readonly string[], after: readonly string[]): (line: number) => number {
   const from = before.map(identity);
@@ -26,6 +26,7 @@ export function align(before: readonly string[], after: readonly string[]): (lin
 function identity(line: string): string {
   return line
     .replace(/\/\*[0-9a-f]{4,}\*\//, "")
+    .replace(/\/\* B[-0-9]{6}:\S+ \*\/$/, "")
     .replace(/^(\s*(?:\/\/|;) [^:\s]+):\d+:/, "$1:")
     .trim();
 }

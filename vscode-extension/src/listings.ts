@@ -166,9 +166,7 @@ function listingDocuments(): readonly TextDocument[] {
 }
 
 function listing(uri: Uri, result: DocumentResult): Listing {
-  const { source, kernel, stage, pinned, job, label, state, problems } = result;
-  // `sass` is the style sheet language's.
-  const languageId = result.languageId === "sass" ? "nvsass" : result.languageId;
+  const { source, kernel, stage, languageId, pinned, job, label, state, problems } = result;
   const spell = (other: string) => Uri.parse(other).toString();
   const links = new Links(result.lines, spell);
   return { uri, source, kernel, stage, languageId, pinned, job, label, state, problems, links };

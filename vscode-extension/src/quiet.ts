@@ -3,7 +3,7 @@ import { type Disposable, Range, type TextDocument, type TextEditor, ThemeColor,
 import type { Listings } from "./listings";
 
 /** An address, and what the scheduler is told. */
-const ASIDE = /\/\*[0-9a-f]{4,}\*\/(?: \/\* \S+ \*\/)?/;
+const ASIDE = /^\s*\/\*[0-9a-f]{4,}\*\/|\/\* B[-0-9]{6}:\S+ \*\/$/g;
 
 export class Quiet implements Disposable {
   private readonly aside = window.createTextEditorDecorationType({
@@ -40,7 +40,6 @@ function asides(document: TextDocument): Range[] {
     .getText()
     .split("\n")
     .flatMap((text, line) => {
-      const found = ASIDE.exec(text);
-      return found ? new Range(line, found.index, line, found.index + found[0].length) : [];
+      return [...text.matchAll(ASIDE)].map(({ index, 0: found }) => new Range(line, index, line, index + found.length));
     });
 }

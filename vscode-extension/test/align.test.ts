@@ -22,14 +22,14 @@ describe("align", () => {
   test("addresses, scheduling and line numbers do not tell instructions apart", () => {
     const before = [
       "    // matmul.py:38: acc = ct.mma(a, b, acc)",
-      "    /*0000*/ /* B------:R-:W1:-:S02 */  LDC R1, c[0x0][0x28] ;",
-      "    /*0010*/ /* B------:R-:W1:-:S02 */  EXIT ;",
+      "    /*0000*/       LDC R1, c[0x0][0x28] ;                               /* B------:R-:W1:-:S02 */",
+      "    /*0010*/       EXIT ;                                               /* B------:R-:W1:-:S02 */",
     ];
     const after = [
-      "    /*0000*/ /* B------:R-:W1:-:S02 */  NOP ;",
+      "    /*0000*/       NOP ;                                                /* B------:R-:W1:-:S02 */",
       "    // matmul.py:41: acc = ct.mma(a, b, acc)",
-      "    /*0010*/ /* B0-----:R-:W1:-:S04 */  LDC R1, c[0x0][0x28] ;",
-      "    /*0020*/ /* B------:R-:W1:-:S02 */  EXIT ;",
+      "    /*0010*/       LDC R1, c[0x0][0x28] ;                               /* B0-----:R-:W1:-:S04 */",
+      "    /*0020*/       EXIT ;                                               /* B------:R-:W1:-:S02 */",
     ];
     const moved = align(before, after);
     expect(before.map((_, line) => moved(line))).toEqual([1, 2, 3]);

@@ -16,7 +16,7 @@ CONTROL = "/* B------:R-:W-:-:S01 */"
 
 def row(stage: Stage, text: str) -> Explanation:
     if stage is Stage.SASS and not text.startswith("/*"):
-        text = f"/*0010*/ {CONTROL} {text} ;"
+        text = f"/*0010*/ {text} ; {CONTROL}"
     found = explain(stage, (text,), 0)
     assert found is not None, text
     return found
@@ -81,7 +81,7 @@ def test_every_row_seen_has_words(name: str, stage: Stage):
         (Stage.SASS, "FSETP.GEU.AND P0, PT, R1, R2, PT", ["greater than or equal, or one is NaN"]),
         (
             Stage.SASS,
-            "/*0010*/ /* B-1----:R2:W3:Y:S04 */ NOP ;",
+            "/*0010*/       NOP ;                                                /* B-1----:R2:W3:Y:S04 */",
             [
                 "waits for scoreboard 1",
                 "holds scoreboard 3 until its result",
@@ -191,9 +191,9 @@ def test_rows_without_an_instruction(stage: Stage, text: str):
 def test_what_a_scoreboard_waits_for_is_named():
     rows = (
         ".type k,@function",
-        "/*0000*/ /* B------:R-:W2:-:S01 */ LDG.E R1, [R2.64] ;",
-        "/*0010*/ /* B------:R1:W-:-:S01 */ STG.E [R2.64], R4 ;",
-        "/*0020*/ /* B-12---:R-:W-:-:S01 */ FADD R1, R1, R1 ;",
+        "/*0000*/       LDG.E R1, [R2.64] ;                                  /* B------:R-:W2:-:S01 */",
+        "/*0010*/       STG.E [R2.64], R4 ;                                  /* B------:R1:W-:-:S01 */",
+        "/*0020*/       FADD R1, R1, R1 ;                                    /* B-12---:R-:W-:-:S01 */",
     )
     found = explain(Stage.SASS, rows, 3)
     assert found is not None
@@ -210,7 +210,7 @@ def test_what_a_scoreboard_waits_for_is_named():
     ],
 )
 def test_parameters_in_constant_memory(target: int, text: str, expected: list[tuple[str, int, int]]):
-    rows = (f"        .target sm_{target}", f"/*0010*/ {CONTROL} {text} ;")
+    rows = (f"        .target sm_{target}", f"/*0010*/ {text} ; {CONTROL}")
     assert [tuple(one) for one in sass.parameters(rows, 1)] == expected
 
 

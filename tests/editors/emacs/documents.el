@@ -10,7 +10,7 @@
   (go "acc = multiply")
   (hover)  ; there is nothing to choose from before the kernel is known
   (apply-action "Show SASS of matmul")
-  (setq view (wait "the view" (get-buffer "matmul.sass")))
+  (setq view (wait "the view" (get-buffer "matmul.nvsass")))
   (wait "the listing" (string-match-p "HGMMA" (text view)))
   (expect "SASS of matmul for sm_90" (text view))
   (with-current-buffer view (unless buffer-read-only (error "What is typed into a view would be lost"))))

@@ -34,7 +34,7 @@
 (check "a code action shows each stage"
   (go "acc = multiply")
   (let ((stages (kernel-stages)) (titles (apply-action "Show SASS of matmul")))
-    (expect "/matmul\\.sass$" (wait "the view's path" (shown)))
+    (expect "/matmul\\.nvsass$" (wait "the view's path" (shown)))
     (let ((views (cl-remove-if-not (lambda (title) (string-prefix-p "Show " title)) titles)))
       (unless (= (length stages) (length views)) (error "%S for %S" views stages))
       (dolist (title views)
@@ -45,7 +45,7 @@
             (insert-file-contents path)
             (expect "matmul for sm_90" (buffer-string))
             (when (string-match-p "error:" (buffer-string)) (error "%s: %s" title (buffer-string))))
-          (when (string-suffix-p ".sass" path)
+          (when (string-suffix-p ".nvsass" path)
             (setq view (find-file-noselect path))))))))
 
 (check "an open view follows its kernel"

@@ -77,7 +77,7 @@ endfunction
 function! s:CommandOpensAView() abort
   call s:Go('acc = multiply')
   Tile sass
-  call s:Wait('the view', {-> expand('%') =~# 'matmul\.sass$'})
+  call s:Wait('the view', {-> expand('%') =~# 'matmul\.nvsass$'})
   let s:view = bufnr()
   call assert_match('SASS of matmul for sm_90', s:Text())
   call assert_match('HGMMA', s:Text())

@@ -10,7 +10,7 @@ const provide = (provider, ...given) => commands.executeCommand(`vscode.execute$
 const listings = () => window.visibleTextEditors.filter((editor) => editor.document.uri.scheme === "tile");
 const place = (line, character = 0) => new vscode.Selection(line, character, line, character);
 const text = (editor) => editor.document.getText();
-const instruction = (line) => line.replace(/^.*\*\/\s*/, "");
+const instruction = (line) => line.replace(/^\s*\/\*\w+\*\/\s*|\s*\/\*.*$/g, "");
 
 async function hover(document, needle, offset = 0) {
   const line = lineOf(document, needle);

@@ -1045,7 +1045,7 @@ def _note(note: str) -> list[str]:
     return []
 
 
-_TOLD = re.compile(r"\s*/\*([0-9a-f]{4,})\*/ /\* B([\d-]{6}):R([\d-]):W([\d-]):\S+ \*/\s+(?:@\S+\s+)?(\S+)")
+_TOLD = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+(?:@\S+\s+)?(\S+).*/\* B[\d-]{6}:R([\d-]):W([\d-]):\S+ \*/")
 _FURTHEST = 2000
 """Rows to look back for what set a scoreboard."""
 
@@ -1076,7 +1076,7 @@ def _setters(rows: Sequence[str], line: int, wanted: set[int]) -> dict[int, str]
         if match := _TOLD.match(row):
             for barrier, kind in ((match[4], ""), (match[3], "operands of ")):
                 if barrier != "-" and int(barrier) in wanted and int(barrier) not in found:
-                    found[int(barrier)] = f"{kind}`{match[5]}` at `{match[1]}`"
+                    found[int(barrier)] = f"{kind}`{match[2]}` at `{match[1]}`"
             if len(found) == len(wanted):
                 break
     return found
