@@ -1,6 +1,6 @@
 """Run the product over every kernel of a checkout, with no comment added, and print what came of it.
 
-    python -m tests.survey PATH... [--targets sm_90,sm_100] [--python INTERPRETER] [--every N] [--json FILE]
+    python -m tests.survey PATH... [--targets sm_90,sm_100] [--python INTERPRETER] [--every N[+FIRST]] [--json FILE]
 
 PATH is a file or a folder. A line for each kernel: how many typed ranges, which targets have code, and, where something
 is lacking, the first line of why. Then the table: kernels recognised, loaded, typed, compiled, and those that are
@@ -35,10 +35,15 @@ _WORDS = (
     (b"jit", re.compile(rb"\btriton\b")),
     (b"cuda", re.compile(rb"\bnumba\b")),
 )
+#: What no argument could mend: the kernel names what this triton, or any of this vendor's, does not have, or calls what
+#: it has in a way that it refuses whatever the values are.
 _OTHER_VERSION = re.compile(
-    r"module 'triton[\w.]*' has no attribute|cannot import name .* from 'triton|No module named 'triton\.|"
-    r"got an unexpected keyword argument|(is|are) gone from triton|no longer|is not a dtype of|"
-    r"has no attribute '(make_block_ptr|advance|libdevice|math|dot_scaled|trans_b)|_experimental_"
+    r"module 'triton[\w.]*' has no attribute|cannot import name '\w+' from 'triton|No module named 'triton\.|"
+    r"^(dot|load|store|range|sum|max|arange|jit|autotune|Config)\(\) got an unexpected keyword argument|"
+    r"Block pointers have been removed|is gone from triton|'dtype' object is not callable|"
+    r"key contains names that are not kernel arguments|"
+    r"has no attribute '(make_block_ptr|advance|libdevice|_experimental_\w+)'",
+    re.MULTILINE,
 )
 
 
@@ -58,7 +63,9 @@ class Outcome(NamedTuple):
     seconds: float
 
 
-async def survey(files: Sequence[Path], targets: Sequence[str], python: str, cache: str, limit: float) -> list[Outcome]:
+async def survey(
+    files: Sequence[Path], targets: Sequence[str], python: str, cache: str, limit: float, frontends: frozenset[str]
+) -> list[Outcome]:
     outcomes: list[Outcome] = []
     limits = {"inference": limit, "tool": limit}
     settings, problems = decode(
@@ -72,18 +79,20 @@ async def survey(files: Sequence[Path], targets: Sequence[str], python: str, cac
         session = Session(settings, roots=[str(root)], idle_delay=None)
         try:
             for path in paths:
-                outcomes += await _survey_file(session, path)
+                outcomes += await _survey_file(session, path, frontends)
         finally:
             await session.close()
     return outcomes
 
 
-async def _survey_file(session: Session, path: Path) -> list[Outcome]:
+async def _survey_file(session: Session, path: Path, frontends: frozenset[str]) -> list[Outcome]:
     session.open(str(path))
     await session.inferred(str(path))
     file = session.snapshot().files.get(str(path))
     found = []
     for kernel in file.kernels if file else ():
+        if frontends and kernel.frontend not in frontends:
+            continue
         found.append(await _outcome(session, str(path), kernel.name))
         print(_line(found[-1]), flush=True)
     session.close_file(str(path))
@@ -178,14 +187,17 @@ def main() -> int:
     parser.add_argument("paths", nargs="+", type=Path)
     parser.add_argument("--targets", default="sm_90")
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--every", type=int, default=1, help="take each Nth file")
+    parser.add_argument("--every", default="1", help="take each Nth file; N+FIRST: from that one on")
+    parser.add_argument("--frontends", default="", help="look at kernels of these only")
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds for one step of one kernel")
     parser.add_argument("--json", type=Path, help="write the outcomes there")
     arguments = parser.parse_args()
     targets = arguments.targets.split(",")
-    files = [path for given in arguments.paths for path in find_files(given)][:: arguments.every]
+    every, _, first = arguments.every.partition("+")
+    files = [path for given in arguments.paths for path in list(find_files(given))[int(first or 0) :: int(every)]]
+    wanted = frozenset(arguments.frontends.split(",")) - {""}
     with tempfile.TemporaryDirectory() as cache:
-        outcomes = asyncio.run(survey(files, targets, arguments.python, cache, arguments.timeout))
+        outcomes = asyncio.run(survey(files, targets, arguments.python, cache, arguments.timeout, wanted))
     if arguments.json:
         arguments.json.write_text(json.dumps([outcome._asdict() for outcome in outcomes], indent=1))
     text, good = table(outcomes, targets)

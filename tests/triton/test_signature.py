@@ -284,6 +284,86 @@ def test_a_launch_tells_constants():
     assert spec.origins[3].detail == "main.py:12"
 
 
+def test_items_that_are_used_make_a_tuple():
+    text = """
+    @triton.jit
+    def k(x_ptrs, sizes, y_ptr, n, COUNT: tl.constexpr, BLOCK: tl.constexpr):
+        at = tl.arange(0, BLOCK)
+        p = x_ptrs[0] + at
+        for i in tl.static_range(1, COUNT):
+            p = tl.where(at == i, x_ptrs[i], p)
+        x = tl.load(p, mask=at < sizes[1])
+        tl.store(y_ptr + at, x[None, :])
+    """
+    found = arguments(specs_of(text)[0])
+    assert found["COUNT"] == "4"
+    assert found["x_ptrs"] == "(*fp32:16,*fp32:16,*fp32:16,*fp32:16)"
+    assert found["sizes"] == "(i32:16,i32:16)"
+    assert found["y_ptr"] == "*fp32:16"
+
+
+def test_a_config_or_a_launch_says_the_blocks_of_descriptors():
+    text = """
+    from triton.tools.tensor_descriptor import TensorDescriptor
+
+    def hook(given):
+        side = given["SIDE"]
+        given["a_desc"].block_shape = [1, side, given["SIDE"] * 2]
+        if given["WIDE"]:
+            given["b_desc"].block_shape = [side, 16]
+
+    @triton.autotune([triton.Config({"SIDE": 32, "WIDE": True}, pre_hook=hook)], key=[])
+    @triton.jit
+    def k(a_desc, b_desc, c_desc, SIDE: tl.constexpr, WIDE: tl.constexpr):
+        a = a_desc.load([0, 0, 0])
+        b = b_desc.load([0, 0])
+        c_desc.store([0, 0], a)
+
+    def run(a, b, c):
+        blocks = [8, 128]
+        k[(1,)](
+            TensorDescriptor(a, a.shape, a.stride(), [1, 1, 1]),
+            TensorDescriptor.from_tensor(b, [1, 1]),
+            TensorDescriptor.from_tensor(c, block_shape=blocks),
+        )
+    """
+    found = arguments(specs_of(text)[0])
+    assert found["a_desc"] == "tensordesc<fp32[1,32,64]>"
+    assert found["b_desc"] == "tensordesc<fp32[32,16]>"
+    assert found["c_desc"] == "tensordesc<fp32[8,128]>"
+
+
+def test_a_bound_that_is_as_large_as_can_be_is_no_value():
+    text = """
+    MOST = 65536
+
+    @triton.jit
+    def k(x_ptr, n, BLOCK: tl.constexpr, SMALL: tl.constexpr):
+        tl.store(x_ptr + tl.arange(0, BLOCK), n)
+
+    def run(x, n):
+        k[(1,)](x, n, BLOCK=min(MOST, triton.next_power_of_2(n)), SMALL=min(512, triton.next_power_of_2(n)))
+    """
+    found = arguments(specs_of(text)[0])
+    assert (found["BLOCK"], found["SMALL"]) == ("4096", "512")
+
+
+def test_states_and_statistics_are_in_full_precision():
+    text = """
+    @triton.jit
+    def k(q, h0, lse, scale_ptr, BLOCK: tl.constexpr):
+        at = tl.arange(0, BLOCK)[:, None] + tl.arange(0, BLOCK)[None, :]
+        a = tl.load(q + at)
+        tl.store(h0 + at, tl.dot(a, a) + tl.load(lse))
+    """
+    (spec,) = specs_of(text)
+    found = arguments(spec)
+    assert (found["q"], found["h0"], found["lse"]) == ("*fp16:16", "*fp32:16", "*fp32:16")
+    others = [dict(zip(found, (a.spec for a in other), strict=True)) for other in spec.alternatives]
+    assert any(other["q"] == other["h0"] == "*fp32:16" for other in others)
+    assert any(other["q"] == other["h0"] == "*fp16:16" for other in others)
+
+
 DOCS = Path(__file__).parents[2] / "docs" / "signatures.md"
 
 

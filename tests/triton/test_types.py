@@ -6,7 +6,7 @@ from tests.support.workbench import Workbench
 from tile_lsp.ide.hover import hover
 from tile_lsp.model.stage import Stage
 
-from .carets import typed, write
+from .carets import HEADER, typed, write
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -184,3 +184,22 @@ def k(a_ptr, c_ptr, SIDE: tl.constexpr):
     assert "tensor<64x64xfp32>" in words
     assert "#ttg.nvidia_mma<" in words
     assert "warpsPerCTA" in words
+
+
+async def test_a_module_of_a_package_is_had_by_name(bench: Workbench):
+    bench.write("kit/__init__.py", "import torch\nfrom kit.host import run\n")
+    bench.write("kit/host.py", "import torch\n\n\ndef run():\n    return torch.zeros(1)\n")
+    bench.write("kit/device.py", HEADER + "@triton.jit\ndef row(axis):\n    return tl.program_id(axis).to(tl.int64)\n")
+    text = """\
+from kit import device as d, run
+
+
+# tile-lsp: x_ptr=*fp32
+@triton.jit
+def k(x_ptr):
+    at = d.row(0)
+    tl.store(x_ptr + at, 1.0)
+"""
+    await write(bench, "by_name.py", text)
+    assert not bench.kernel("by_name.py").faults
+    assert bench.types_of("by_name.py", "at") == {"int64"}

@@ -119,7 +119,7 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module.__dict__["__builtins__"] = self._builtins
         described = self._modules.get(module.__name__)
         if self._absent is not None:
-            module.__dict__["__getattr__"] = functools.partial(self._absent.unbound, module.__name__)
+            module.__dict__["__getattr__"] = functools.partial(self._unbound, module.__name__)
         for member in described["members"] if described else ():
             flags = _flags(member.get("future", ()))
             if self._absent is not None and self.whole_module:
@@ -132,6 +132,14 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 exec(code, module.__dict__)
             except Exception as error:
                 self._miss(module, ast.parse(member["text"]), error)
+
+    def _unbound(self, module: str, name: str) -> Any:
+        """`from package import module` asks the package first, and takes any answer."""
+        inner = f"{module}.{name}"
+        if inner in self._modules or inner in self._parents:
+            return importlib.import_module(inner)
+        assert self._absent is not None
+        return self._absent.unbound(module, name)
 
     def _execute_by_statement(self, module: ModuleType, member: Mapping[str, Any], flags: int) -> None:
         """What can't run here takes nothing but itself with it."""

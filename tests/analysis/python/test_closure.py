@@ -344,6 +344,24 @@ TWO = 2
         "8",
     ),
     Case(
+        "a package that imports its own submodule by name",
+        """\
+import cuda.tile as ct
+from pkg import consts
+@ct.kernel
+def k():
+    return consts.TWO
+-- pkg/__init__.py
+from . import consts
+import torch
+-- pkg/consts.py
+import torch
+TWO = 2
+""",
+        "ct consts k pkg/consts pkg.consts/TWO",
+        "2",
+    ),
+    Case(
         "what only type checkers see isn't loaded",
         """\
 from __future__ import annotations

@@ -505,7 +505,8 @@ class _Builder:
         if state is not None and (self.workspace.binds(state.file, name) or name in state.index.setter_names):
             self._need(state, (name, *rest), hard=True)
             # A star that leads back here gives the submodule itself: `from .ops import *`, and there `from . import x`.
-            if name in state.index.binders or not state.index.stars:
+            bound = name in state.index.binders or not state.index.stars
+            if bound and not self.workspace.binds_submodule(state.file, name):
                 return
             below = self.workspace.finder.submodule(module, name)
             if below is None:

@@ -239,7 +239,7 @@ class Workspace:
         # Down through submodules, as far as names are modules rather than members.
         while rest:
             inner = self.file(module.path) if module.path else None
-            if inner is not None and self.binds(inner, rest[0]):
+            if inner is not None and self.binds(inner, rest[0]) and not self.binds_submodule(inner, rest[0]):
                 yield from self._steps_seen(inner, rest, (), seen)
                 return
             below = self.finder.submodule(module, rest[0])
@@ -251,6 +251,17 @@ class Workspace:
     def binds(self, file: PythonFile, name: str) -> bool:
         """True if the module has that name at top level, stars included."""
         return self._binds(file, name, set())
+
+    def binds_submodule(self, file: PythonFile, name: str) -> bool:
+        """True if a package binds the name to a module of its own: `from . import name` in its `__init__.py`."""
+        ref = self.own_module(file.path)
+        placed = index_of(file).binders_of(file, name, main=False)
+        found = [definition for one in placed for definition in _definitions_in(one.statement, name)]
+        return bool(found) and all(isinstance(each, Target) and self._is_within(ref, each, name) for each in found)
+
+    def _is_within(self, ref: ModuleRef, target: Target, name: str) -> bool:
+        refs = self.modules(target, ref) if target.member == name else ()
+        return bool(refs) and refs[-1].name == ref.name and self.finder.submodule(ref, name) is not None
 
     def _binds(self, file: PythonFile, name: str, seen: set[str]) -> bool:
         if file.path in seen:

@@ -13,16 +13,19 @@ from . import spec
 from .usage import Usage, Use
 
 _INDEX = re.compile(
-    r"(indices|index|idx|seqlen|cu_seq|_ids?(_|$)|label|target|chunk_|Y_ptr|token|expert|_inv(_|$)|lens?(_ptr)?$|"
+    r"(indices|index|idx|seqlen|cu_seq|_ids?(_|$)|label|target|chunk_|token|expert|_inv(_|$)|lens?(_ptr)?$|"
     r"counts?(_ptr)?$|offsets(_ptr)?$|block_table|slot|page|topk|pos(ition)?s?(_ptr)?$|map(_ptr)?$|seed)",
     re.IGNORECASE,
 )
-_WIDE_INDEX = re.compile(r"label|target|Y_ptr|_ids|seed", re.IGNORECASE)
+_WIDE_INDEX = re.compile(r"label|target|_ids|seed", re.IGNORECASE)
 _FLOAT_NAME = re.compile(
     r"(eps|scale|alpha|beta|momentum|^p$|drop|(^|_)lr$|temp|softcap|_rate|smooth|factor|theta|gamma|value$|"
     r"lse_square|fill|min_?val|max_?val|inv_|weight_decay|^value|prob|limit|clamp|^tau)",
     re.IGNORECASE,
 )
+#: Statistics and states, which are kept in full precision whatever the data is in.
+_FULL = re.compile(r"^d?h[0t](_ptr)?$|state|(^|_)(lse|rstd|mean|rms|logsumexp|scales?)(_ptr)?$", re.IGNORECASE)
+_MOST_ITEMS = 16
 _FLAG = re.compile(
     r"^(IS_|USE_|HAS_|DO_|STORE_|SAVE_|OUTPUT_|ENABLE|APPLY|EVEN|REVERSE|CAUSAL|RETURN|WITH|TRANS|ALLOW|INPLACE|is_|"
     r"has_|use_|do_|casting|FLAT|BACKWARD|REMOVE|COMPUTE_|HEAD_FIRST|PERMUTE|FUSE|ACCUM|TMA|INIT)|(_IS_|HAS|MASK$|_causal)"
@@ -54,6 +57,8 @@ GUESSES = (
     Guess(flags=True),
     Guess(pointer="other"),
     Guess(pointer="other", flags=True),
+    Guess(pointer="fp32"),
+    Guess(pointer="fp16"),
     Guess(optional=True),
     Guess(dim=16, block=16),
     Guess(dim=128, block=32),
@@ -62,7 +67,9 @@ GUESSES = (
     Guess(pointer="i32"),
     Guess(dim=2, block=32, flags=True),
     Guess(pointer="i8"),
+    Guess(pointer="i8", dim=1024),
     Guess(dim=4, block=64),
+    Guess(dim=1024, block=64),
     Guess(dim=8, block=32, flags=True, optional=True),
 )
 
@@ -81,6 +88,8 @@ class Parameter(msgspec.Struct, frozen=True):
     """Spec of an annotation that is a type."""
     tuned: str = ""
     """Why an autotuner may set it, where its configs can't be read."""
+    block: tuple[int, ...] = ()
+    """Of a tensor descriptor, where the text says it."""
 
 
 class Assumed(msgspec.Struct, frozen=True):
@@ -93,7 +102,18 @@ def assume(parameters: Sequence[Parameter], usage: Usage, guess: Guess) -> tuple
     if usage.rank > 2 and guess.block > 16:
         # Blocks of three dimensions of 64 are more than a compiler can chew.
         guess = msgspec.structs.replace(guess, block=16, dim=min(guess.dim, 16))
-    return tuple(_one(parameter, usage, guess) for parameter in parameters)
+    made = {parameter.name: _one(parameter, usage, guess) for parameter in parameters}
+    for parameter in parameters:
+        use = usage.of(parameter.name)
+        if (use.items or use.counted_by) and parameter.given is None:
+            count = made[use.counted_by].spec if use.counted_by in made else ""
+            made[parameter.name] = _tuple(made[parameter.name], use, int(count) if count.isdecimal() else 0)
+    return tuple(made.values())
+
+
+def _tuple(item: Assumed, use: Use, count: int) -> Assumed:
+    items = ",".join([item.spec] * min(max(use.items, count, 1), _MOST_ITEMS))
+    return Assumed(f"({items},)" if "," not in items else f"({items})", Origin("assumed", "its items are used"))
 
 
 def alternatives(parameters: Sequence[Parameter], usage: Usage) -> tuple[tuple[Assumed, ...], ...]:
@@ -124,8 +144,8 @@ def _one(parameter: Parameter, usage: Usage, guess: Guess) -> Assumed:
         made = spec.canonical(parameter.default, parameter.name, constexpr=False)
         if isinstance(made, str):
             return Assumed(made, Origin("default"))
-    if use.descriptor and not use.pointer:
-        dims = ",".join([str(guess.block)] * use.descriptor)
+    if (use.descriptor or parameter.block) and not use.pointer:
+        dims = ",".join(map(str, parameter.block or [guess.block] * use.descriptor))
         element = _float(usage, use, guess)
         return Assumed(f"tensordesc<{element}[{dims}]>", Origin("assumed", "used as a tensor descriptor"))
     if use.pointer:
@@ -135,6 +155,8 @@ def _one(parameter: Parameter, usage: Usage, guess: Guess) -> Assumed:
 
 def _pointer(parameter: Parameter, usage: Usage, use: Use, guess: Guess) -> Assumed:
     name = parameter.name
+    if _FULL.search(name) and not use.index and guess.pointer in ("", "bf16"):
+        return Assumed("*fp32:16", Origin("assumed", f"{use.pointer}; its name"))
     if use.index or (_INDEX.search(name) and not use.dot and not re.search("scale|weight|grad|dy", name, re.I)):
         element = "i64" if _WIDE_INDEX.search(name) else "i32"
         return Assumed(f"*{element}:16", Origin("assumed", use.index or f"{use.pointer}; its name"))

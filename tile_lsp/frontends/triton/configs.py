@@ -27,6 +27,8 @@ class TunedConfig(msgspec.Struct, frozen=True):
     arguments: Mapping[str, str]
     """Parameter → spec."""
     hints: Mapping[str, Scalar]
+    blocks: Mapping[str, tuple[int, ...]] = {}
+    """Block shapes that its hook gives to tensor descriptors, by parameter."""
 
 
 class Tuning(msgspec.Struct, frozen=True):
@@ -81,9 +83,12 @@ class _UnreadableError(Exception):
 
 
 class _Config:
-    def __init__(self, kwargs: dict[str, object], options: dict[str, object]) -> None:
+    def __init__(
+        self, kwargs: dict[str, object], options: dict[str, object], blocks: dict[str, tuple[int, ...]]
+    ) -> None:
         self.kwargs = kwargs
         self.options = options
+        self.blocks = blocks
 
 
 class _Reader:
@@ -118,7 +123,7 @@ class _Reader:
         hints.update({k: v for k, v in config.options.items() if k in _OPTIONS and isinstance(v, int)})
         if hints.get("num_ctas") == 1:
             del hints["num_ctas"]
-        return TunedConfig(arguments, hints)
+        return TunedConfig(arguments, hints, config.blocks)
 
     def value(self, node: ast.expr, path: str, scope: Mapping[str, object]) -> object:
         self.steps += 1
@@ -289,7 +294,45 @@ class _Reader:
             raise _UnreadableError(f"`{ast.unparse(node)}` can't be read")
         for name, value in zip(_OPTIONS[:2], node.args[1:], strict=False):
             options[name] = self.value(value, path, scope)
-        return _Config({str(key): value for key, value in kwargs.items()}, options)
+        hook = next((k.value for k in node.keywords if k.arg == "pre_hook"), None)
+        found = self.names.function(hook, path) if hook is not None else None
+        blocks: dict[str, tuple[int, ...]] = {}
+        if found is not None and isinstance(found[0], ast.FunctionDef) and found[0].args.args:
+            given = found[0].args.args[0].arg
+            self._hook(found[0].body, found[1], given, {given: kwargs}, blocks)
+        return _Config({str(key): value for key, value in kwargs.items()}, options, blocks)
+
+    def _hook(
+        self, body: list[ast.stmt], path: str, given: str, local: dict[str, object], into: dict[str, tuple[int, ...]]
+    ) -> None:
+        """Block shapes that a hook sets: `given["x"].block_shape = [given["M"], 64]`. Others are left out."""
+        for statement in body:
+            try:
+                match statement:
+                    case ast.Assign(
+                        targets=[
+                            ast.Attribute(
+                                value=ast.Subscript(
+                                    value=ast.Name(id=name), slice=ast.Constant(value=str() as parameter)
+                                ),
+                                attr="block_shape",
+                            )
+                        ],
+                        value=value,
+                    ) if name == given:
+                        shape = self.value(value, path, local)
+                        if isinstance(shape, (list, tuple)) and all(isinstance(length, int) for length in shape):
+                            into[parameter] = tuple(shape)
+                    case ast.Assign(targets=[target], value=value):
+                        local.update(self._bound(target, self.value(value, path, local)))
+                    case ast.If(test=test, body=then, orelse=otherwise):
+                        try:
+                            chosen = bool(self.value(test, path, local))
+                        except _UnreadableError:
+                            chosen = True
+                        self._hook(then if chosen else otherwise, path, given, local, into)
+            except _UnreadableError:
+                continue
 
     def _function(
         self, function: ast.FunctionDef, home: str, arguments: list[object], node: ast.Call, path: str,

@@ -99,6 +99,7 @@ class _Sources:
             constexpr,
             default=self._default(default),
             annotated=None if constexpr else _annotated(annotation),
+            block=self._block(name),
         )
         if name in comment.arguments:
             kind = "command line" if name in comment.command_line else "comment"
@@ -117,6 +118,11 @@ class _Sources:
         if unread is not None and constexpr:
             return msgspec.structs.replace(plain, tuned=unread)
         return plain
+
+    def _block(self, name: str) -> tuple[int, ...]:
+        """What the hook of a config says of a tensor descriptor, or the launch; nothing where neither does."""
+        config = self.config.blocks if self.config is not None else {}
+        return config.get(name) or (self.launch.blocks if self.launch is not None else {}).get(name, ())
 
     def _default(self, node: ast.expr | None) -> str | None:
         if node is None:

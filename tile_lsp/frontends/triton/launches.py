@@ -14,6 +14,8 @@ from tile_lsp.model.job import Scalar
 from . import spec
 from .hints import HINTS, check_hint
 
+#: The most that is taken for a length that is known to be no more than something.
+_USUAL = 4096
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -25,6 +27,8 @@ class Launch(msgspec.Struct, frozen=True):
     arguments: dict[str, str]
     """Parameter → spec of a constant."""
     hints: dict[str, Scalar] = {}
+    blocks: dict[str, tuple[int, ...]] = {}
+    """Block shapes of tensor descriptors, by parameter."""
 
 
 class _Site(msgspec.Struct, frozen=True):
@@ -89,8 +93,13 @@ def _read(kernel: KernelSite, constants: frozenset[str], site: _Site, names: Nam
         given.append((name, node))
     given += [(keyword.arg, keyword.value) for keyword in site.call.keywords if keyword.arg]
     known = {parameter.name for parameter in kernel.parameters}
+    blocks: dict[str, tuple[int, ...]] = {}
     for name, node in given:
-        value = _Values(site.around, kernel.path, names).spec(node)
+        values = _Values(site.around, kernel.path, names)
+        if (shape := values.block_shape(node)) is not None:
+            blocks[name] = shape
+            continue
+        value = values.spec(node)
         if value is None:
             continue
         if name in known:
@@ -104,7 +113,7 @@ def _read(kernel: KernelSite, constants: frozenset[str], site: _Site, names: Nam
             found = ast.literal_eval(value) if not value.startswith("=") else None
             if isinstance(found, (int, bool, str)) and check_hint(name, found) is None:
                 hints[name] = found
-    return Launch(where, arguments, hints)
+    return Launch(where, arguments, hints, blocks)
 
 
 class _Values:
@@ -156,13 +165,33 @@ class _Values:
                 if dotted.endswith("next_power_of_2") and numbers and numbers[0]:
                     return str(1 << (numbers[0] - 1).bit_length())
                 if dotted in ("builtins.min", "builtins.max") and any(numbers):
-                    # Of what can't be read, the constant is the bound.
-                    return str((min if dotted.endswith("min") else max)(n for n in numbers if n))
+                    # Of what can't be read, the constant is the bound: one that is as large as can be is not the value.
+                    known = (min if dotted.endswith("min") else max)(n for n in numbers if n)
+                    return str(known if all(numbers) or dotted.endswith("max") else min(known, _USUAL))
                 if dotted.endswith("cdiv") and len(numbers) == 2 and all(numbers):
                     return str(-(-numbers[0] // numbers[1]))  # type: ignore[operator]
                 return None
         known = self.names.constant(node, self.path)
         return spec.literal(known.value) if known is not None else None
+
+    def block_shape(self, node: ast.expr) -> tuple[int, ...] | None:
+        """Of a tensor descriptor that the host makes: `TensorDescriptor.from_tensor(x, [64, 64])`."""
+        if isinstance(node, ast.Name) and (local := self._local(node.id)) is not None:
+            node = local
+        if not isinstance(node, ast.Call):
+            return None
+        word = ast.unparse(node.func)
+        if not word.endswith(("TensorDescriptor", "TensorDescriptor.from_tensor")):
+            return None
+        given = next((keyword.value for keyword in node.keywords if keyword.arg == "block_shape"), None)
+        at = 1 if word.endswith("from_tensor") else 3
+        given = given or (node.args[at] if len(node.args) > at else None)
+        if isinstance(given, ast.Name):
+            given = self._local(given.id) or given
+        if not isinstance(given, (ast.List, ast.Tuple)):
+            return None
+        lengths = [self._number(length) for length in given.elts]
+        return tuple(length for length in lengths if length) if all(lengths) else None
 
     def _number(self, node: ast.expr) -> int | None:
         text = self.spec(node)

@@ -50,6 +50,10 @@ class Use(msgspec.Struct):
     numbers: tuple[int, ...] = ()
     """The same."""
     called: bool = False
+    items: int = 0
+    """So many items of it are used: it is a tuple."""
+    counted_by: str = ""
+    """The parameter that says how many there are."""
     multiplied: bool = False
 
 
@@ -97,6 +101,8 @@ class _Reader:
         """Local name → parameters whose loaded values it is computed from."""
         self.counting: set[str] = set()
         """Local names that count: program ids, ranges."""
+        self.bounds: dict[str, str] = {}
+        """Loop variable → the parameter that ends its loop."""
 
     def read(self) -> None:
         statements = list(ast.walk(self.node))
@@ -126,6 +132,8 @@ class _Reader:
                 self._sizes(node.iter)
             elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
                 self.usage.rank = max(self.usage.rank, len(node.slice.elts))
+            elif isinstance(node, ast.Subscript):
+                self._item(node)
         # Pointers are known only now: what is added to them are offsets.
         for node in statements:
             if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)) and self._is_pointer(node.left):
@@ -149,6 +157,10 @@ class _Reader:
                 yield node.target.id, node.value
             elif isinstance(node, ast.For) and isinstance(node.target, ast.Name):
                 self.counting.add(node.target.id)
+                if isinstance(node.iter, ast.Call) and node.iter.args:
+                    last = node.iter.args[min(1, len(node.iter.args) - 1)]
+                    if isinstance(last, ast.Name) and last.id in self.parameters:
+                        self.bounds[node.target.id] = last.id
 
     def _assign(self, name: str, value: ast.expr) -> None:
         leaves = self._leaves(value)
@@ -395,6 +407,20 @@ class _Reader:
             for name in self.aliases.get(value.id, ()):
                 if not self._use(name).descriptor:
                     self._use(name).pointer = self._use(name).pointer or "its element type is asked for"
+
+    def _item(self, node: ast.Subscript) -> None:
+        """`pointers[0]`, or `pointers[i]` with `i` of an unrolled loop: a parameter that is no block is a tuple."""
+        if not isinstance(node.value, ast.Name) or self.aliases.get(node.value.id) != {node.value.id}:
+            return
+        if node.value.id not in self.parameters or node.value.id in self.loaded:
+            return
+        use = self._use(node.value.id)
+        match node.slice:
+            case ast.Constant(value=int() as index) if not isinstance(index, bool):
+                use.items = max(use.items, index + 1)
+            case ast.Name(id=name) if name in self.counting:
+                use.items = max(use.items, 1)
+                use.counted_by = use.counted_by or self.bounds.get(name, "")
 
     def _test(self, node: ast.expr) -> None:
         if isinstance(node, ast.Name):
