@@ -19,6 +19,7 @@ import pytest
 from tile_lsp.analysis import disassembly
 from tile_lsp.engine import disassembler as module
 from tile_lsp.engine.disassembler import DISASSEMBLY, Disassembler
+from tile_lsp.engine.launcher import Launcher
 from tile_lsp.engine.stats import Counters
 from tile_lsp.engine.tools import Tool
 from tile_lsp.model.outcome import Fault, FaultKind
@@ -39,7 +40,9 @@ class Bench(NamedTuple):
     """Processes that other tests of this run left to the test runner."""
 
     def children(self, recursive: bool = False) -> list[psutil.Process]:
-        return [child for child in psutil.Process().children(recursive) if child.pid not in self.others]
+        """Less what starts tools, which stays."""
+        found = psutil.Process().children(recursive)
+        return [one for one in found if one.pid not in self.others and "launchpad.py" not in str(one.cmdline())]
 
 
 @pytest.fixture
@@ -51,16 +54,18 @@ async def bench(tools: Tools, tmp_path: pathlib.Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(module, "_folders", lambda: [str(temporary)])
     counters = Counters()
     others = frozenset(child.pid for child in psutil.Process().children(recursive=True))
+    launcher = Launcher()
     made: list[Disassembler] = []
 
     def make(**options: object) -> Disassembler:
-        made.append(Disassembler(counters, **options))  # type: ignore[arg-type]
+        made.append(Disassembler(counters, launcher, **options))  # type: ignore[arg-type]
         return made[-1]
 
     bench = Bench(make, counters, Tool("nvdisasm", str(tools.bin / "nvdisasm"), "13.4"), temporary, others)
     yield bench
     for disassembler in made:
         await disassembler.close()
+    await launcher.close()
     await until(lambda: not bench.children(recursive=True))
     assert list(temporary.iterdir()) == []
 
@@ -217,11 +222,12 @@ async def test_a_dead_server_leaves_nothing(bench: Bench) -> None:
         "-c",
         "import asyncio, sys, tempfile\n"
         "from tile_lsp.engine import disassembler as module\n"
+        "from tile_lsp.engine.launcher import Launcher\n"
         "from tile_lsp.engine.stats import Counters\n"
         "from tile_lsp.engine.tools import Tool\n"
         "async def main():\n"
         "    module._folders = lambda: [tempfile.gettempdir()]\n"
-        "    disassembler = module.Disassembler(Counters())\n"
+        "    disassembler = module.Disassembler(Counters(), Launcher())\n"
         "    disassembler.prepare(Tool('nvdisasm', sys.argv[1], '13.4'), 'sm_90')\n"
         "    await disassembler.settled()\n"
         "    print('parked', flush=True)\n"
@@ -234,7 +240,7 @@ async def test_a_dead_server_leaves_nothing(bench: Bench) -> None:
     assert server.stdout is not None
     assert (await server.stdout.readline()).strip() == b"parked"
     left = psutil.Process(server.pid).children(recursive=True)
-    assert len(left) == 2
+    assert len(left) == 3  # the helper, nvdisasm, and what starts tools
     assert list(bench.folder.iterdir())
     server.kill()
     await server.wait()
@@ -288,7 +294,7 @@ async def test_cancelling_all_stops_the_run(bench: Bench, corpus: dict[tuple[str
     disassembler = bench.make(park=False)
     code = disassembly.sections(corpus["vadd", "sm_90"].cubin)
     requests = [asyncio.ensure_future(disassembler.texts(tool, "sm_90", code)) for _ in range(2)]
-    await until(lambda: bench.children())
+    await until(lambda: bench.children(recursive=True))
     for request in requests:
         request.cancel()
     await asyncio.gather(*requests, return_exceptions=True)

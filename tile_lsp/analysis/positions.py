@@ -379,8 +379,9 @@ def _correspondence(part: Part) -> Correspondence:
     if kept is not None and kept[0] is part.statements:
         return kept[1]
     found = Correspondence(part)
-    while len(_KEPT) >= _MOST_KEPT:
-        _KEPT.pop(next(iter(_KEPT)), None)
+    if len(_KEPT) >= _MOST_KEPT:
+        for old in list(_KEPT)[: _MOST_KEPT // 8]:  # a copy: documents are made in threads
+            _KEPT.pop(old, None)
     _KEPT[key] = (part.statements, found)
     return found
 

@@ -24,6 +24,7 @@ from tile_lsp.analysis.disassembly import Texts
 from tile_lsp.frontends.base import ToolRun
 from tile_lsp.model.outcome import Fault, FaultKind
 
+from .launcher import Launcher
 from .stats import Counters
 from .tools import Tool, Tools, environment
 
@@ -65,6 +66,7 @@ class Disassembler:
     def __init__(
         self,
         counters: Counters,
+        launcher: Launcher,
         *,
         park: bool = sys.platform == "linux",
         most_parked: int = 4,
@@ -74,8 +76,8 @@ class Disassembler:
         """`idle`: seconds after which an unused parked process is dropped. `limit`: seconds for one run."""
         self.runs: Counter[str] = Counter()
         self._counters = counters
-        self._tools = Tools(counters, timeout=limit)
-        self._trial_tools = Tools(Counters(), timeout=limit)
+        self._tools = Tools(counters, launcher, timeout=limit)
+        self._trial_tools = Tools(Counters(), launcher, timeout=limit)
         self._park = park
         self._most_parked = most_parked
         self._idle = idle

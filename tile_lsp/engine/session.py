@@ -34,6 +34,7 @@ from .disassembler import Disassembler
 from .events import DiagnosticsChanged, DocumentChanged, KernelChanged, Progress, SessionEvent
 from .files import Files
 from .interpreters import find_interpreter
+from .launcher import Launcher
 from .planner import Planner
 from .stats import Counters, Stats
 from .store import Store
@@ -68,11 +69,12 @@ class Session:
         self.store = Store(cache_directory(self.settings), self._counters, max_bytes=self.settings.cache.size)
         # Nothing is prepared for what nobody may ask: a parked process costs a second of work ahead of time.
         park = idle_delay is not None and sys.platform == "linux"
-        self._disassembler = Disassembler(self._counters, park=park)
+        self._launcher = Launcher()
+        self._disassembler = Disassembler(self._counters, self._launcher, park=park)
         self._compiler = Compiler(
             self._pool,
             self.store,
-            Tools(self._counters, timeout=self.settings.timeouts.tool),
+            Tools(self._counters, self._launcher, timeout=self.settings.timeouts.tool),
             self._disassembler,
             self._counters,
         )
@@ -312,6 +314,7 @@ class Session:
             tracker.close()
         await self._compiler.close()
         await self._disassembler.close()
+        await self._launcher.close()
         await self._pool.close()
         self._thread.shutdown(wait=False, cancel_futures=True)
 

@@ -1,4 +1,4 @@
-"""External tools: each run in a folder of its own, in a process group of its own, with a time limit."""
+"""External tools: each run in a folder of its own, with a time limit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import contextlib
 import os
 import shutil
 import signal
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ import msgspec
 from tile_lsp.frontends.base import ToolRun
 from tile_lsp.model.outcome import Fault, FaultKind
 
+from .launcher import Launcher
 from .stats import Counters
 
 #: Point at another toolkit than the tool's own and break it (tileiras exits with 5).
@@ -39,8 +39,11 @@ class Tool(msgspec.Struct, frozen=True):
 class Tools:
     """Runs tools, at most `jobs` of them at once."""
 
-    def __init__(self, counters: Counters, *, jobs: int | None = None, timeout: float = 120.0) -> None:
+    def __init__(
+        self, counters: Counters, launcher: Launcher, *, jobs: int | None = None, timeout: float = 120.0
+    ) -> None:
         self._counters = counters
+        self._launcher = launcher
         self._slots = asyncio.Semaphore(jobs or os.cpu_count() or 2)
         self.timeout = timeout
 
@@ -74,21 +77,15 @@ class Tools:
         self._counters.tools[tool.name] += 1
         stdout = folder / "stdout"
         stderr = folder / "stderr.txt"
-        with stdout.open("wb") as out, stderr.open("wb") as err:
-            process = await asyncio.create_subprocess_exec(
-                tool.path,
-                *tool.arguments,
-                *arguments,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
+        try:
+            code = await self._launcher.run(
+                [tool.path, *tool.arguments, *arguments],
                 cwd=folder,
                 env=environment(tool.env, folder),
-                start_new_session=True,
-                preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+                out=stdout,
+                err=stderr,
+                limit=self.timeout,
             )
-        try:
-            code = await asyncio.wait_for(process.wait(), self.timeout)
         except TimeoutError:
             return Fault(
                 FaultKind.ENVIRONMENT,
@@ -96,10 +93,6 @@ class Tools:
                 help="setting tile-lsp.timeouts.tool",
                 code="timeout",
             )
-        finally:
-            _kill(process)
-            # Gone when we return, also when cancelled: nothing of it is left to the end of the event loop.
-            await process.wait()
         words = stderr.read_text(errors="replace").strip() or stdout.read_text(errors="replace")[-2000:].strip()
         # The folder is another one each time: the same error is to be the same words.
         words = words.replace(f"{folder}{os.sep}", "")
@@ -137,16 +130,3 @@ def _failure(tool: Tool, code: int, words: str) -> Fault:
     return Fault(
         FaultKind.USER, words or f"{tool.name} failed with exit status {code} and said nothing", code=tool.name
     )
-
-
-def _kill(process: asyncio.subprocess.Process) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-
-
-def _die_with_parent() -> None:
-    """In the child, before exec: a tool must not outlive a server that was killed."""
-    import ctypes
-
-    pr_set_pdeathsig = 1
-    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)

@@ -6,6 +6,8 @@ lines gives the same listing with other annotations.
 
 from __future__ import annotations
 
+import functools
+
 import msgspec
 
 from tile_lsp.analysis.snapshot import KernelView, Snapshot, State
@@ -117,7 +119,7 @@ class _Lines:
 
 def _header(kernel: KernelView, job: Job | None, stage: Stage) -> list[str]:
     if job is None:
-        return [f"{FORMATS[stage].title} of {kernel.name}: no job"]
+        return [f"{FORMATS[stage].title} of {kernel.name}"]
     lines = [f"{FORMATS[stage].title} of {kernel.name} for {config_label(job.config)}"]
     if job.arguments:
         lines.append(arguments_line(job))
@@ -145,9 +147,11 @@ def _body(
 ) -> None:
     current: tuple[tuple[str, int], ...] = ()
     rows = artifact.text.removesuffix("\n").split("\n")
+    # Thousands of instructions come from some hundred places.
+    link_of = functools.cache(kernel.positions.chain)
     for index, row in enumerate(rows):
         chains = artifact.lines[index] if linked and index < len(artifact.lines) else ()
-        links = tuple(link for link in (kernel.positions.chain(chain) for chain in chains) if link)
+        links = tuple(link for link in map(link_of, chains) if link)
         if links:
             source = tuple((place.path, place.span.line) for place in links[0])
             if source != current:

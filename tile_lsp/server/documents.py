@@ -5,6 +5,7 @@ A client that opens `tile:` URIs asks for their text. Any other gets a read-only
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
 import os
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
+from tile_lsp.analysis.snapshot import Snapshot
 from tile_lsp.engine.events import DocumentChanged, SessionEvent
 from tile_lsp.ide.documents import Document, document, missing_document, types_document
 from tile_lsp.ide.kernels import kernel_named
@@ -26,8 +28,6 @@ from .lsp import types
 from .uris import Address
 
 if TYPE_CHECKING:
-    import asyncio
-
     from .server import SettingsRead, TileServer
 
 log = logging.getLogger(__name__)
@@ -43,6 +43,8 @@ class _Served:
 
     def __init__(self) -> None:
         self.document: Document | None = None
+        self.asked = self.shown = 0
+        """Renderings begun, and the latest of them that `document` is: one that is overtaken is not kept."""
         self.last_good: Artifact | None = None
         self.file: Path | None = None
         """Where it was written to, for a client that reads files."""
@@ -102,19 +104,16 @@ class Documents:
             outcome = await self._server.with_session(
                 lambda session: session.artifact(address.path, address.kernel, address.stage, job)
             )
-        # Positions of the moment: the text may have moved while the compiler ran.
-        snapshot = self._server.snapshot
-        kernel = kernel_named(snapshot, address.path, address.kernel)
-        if kernel is None:
-            served.document = missing_document(address.stage, address.kernel, address.path)
-        elif outcome is None:
-            served.document = types_document(snapshot, kernel)
-        else:
-            job = job or (kernel.job.job if kernel.job else None)
-            served.document = document(snapshot, kernel, job, address.stage, outcome, served.last_good)
+        served.asked += 1
+        number = served.asked
+        # Positions of the moment: the text may have moved while the compiler ran. In a thread: a listing has thousands
+        # of lines, and a hover doesn't wait for them.
+        made = await asyncio.to_thread(_rendered, self._server.snapshot, address, job, outcome, served.last_good)
+        if number >= served.shown:
+            served.document, served.shown = made, number
             if isinstance(outcome, Artifact):
                 served.last_good = outcome
-        return served.document
+        return made
 
     async def write(self, address: Address) -> Path:
         """The document as a file with a stable name."""
@@ -186,6 +185,17 @@ class Documents:
             await self._server.workspace_text_document_content_refresh_async(
                 types.TextDocumentContentRefreshParams(uri=uris.to_tile_uri(address))
             )
+
+
+def _rendered(
+    snapshot: Snapshot, address: Address, job: Job | None, outcome: Artifact | Fault | None, last: Artifact | None
+) -> Document:
+    kernel = kernel_named(snapshot, address.path, address.kernel)
+    if kernel is None:
+        return missing_document(address.stage, address.kernel, address.path)
+    if outcome is None:
+        return types_document(snapshot, kernel)
+    return document(snapshot, kernel, job or (kernel.job.job if kernel.job else None), address.stage, outcome, last)
 
 
 def _pinned(address: Address) -> tuple[Job | None, Fault | None]:

@@ -19,8 +19,8 @@ _FAREWELL = 5.0
 """Seconds that workers get to end before we leave without them."""
 
 
-_SWITCH = 0.0005
-"""Seconds that the analysis thread may keep the interpreter to itself; a hover changes threads three times."""
+_SWITCH = 0.0002
+"""Seconds that a thread may keep the interpreter to itself while a message waits for it."""
 
 
 async def serve(reader: asyncio.StreamReader, writer: Writer) -> int:

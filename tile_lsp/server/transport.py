@@ -1,7 +1,8 @@
 """Messages in and out: framing, standard streams, sockets.
 
-Standard input is read and standard output is written in threads of their own, which works for pipes, sockets, files and
-terminals alike: a client that does not read never stops the event loop, and neither thread keeps the process alive.
+Pipes and sockets are read and written on the event loop: each thread that a message goes through would have to wait for
+the interpreter's lock, which analysis holds most of the time under load. Files, and output that a client is slow to
+read, go through threads of their own, so nothing ever stops the event loop; neither thread keeps the process alive.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import asyncio
 import os
 import queue
+import select
+import stat
 import threading
 from collections.abc import AsyncIterator
 from typing import Protocol
@@ -50,6 +53,26 @@ def read_descriptor(descriptor: int) -> asyncio.StreamReader:
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=_MAX_MESSAGE)
 
+    def take() -> None:
+        try:
+            data = os.read(descriptor, _CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if data:
+            reader.feed_data(data)
+        else:
+            loop.remove_reader(descriptor)
+            reader.feed_eof()
+
+    if _is_stream(descriptor):
+        try:
+            loop.add_reader(descriptor, take)
+            return reader
+        except (OSError, NotImplementedError):
+            pass
+
     def feed() -> None:
         while True:
             try:
@@ -67,17 +90,52 @@ def read_descriptor(descriptor: int) -> asyncio.StreamReader:
     return reader
 
 
+def _is_stream(descriptor: int) -> bool:
+    """True for pipes and sockets."""
+    try:
+        mode = os.fstat(descriptor).st_mode
+    except OSError:
+        return False
+    return os.name == "posix" and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode))
+
+
 class DescriptorWriter:
     """Writes to a file descriptor in order, without ever blocking the caller."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
+        self._poll = select.poll() if _is_stream(descriptor) else None
+        if self._poll is not None:
+            self._poll.register(descriptor, select.POLLOUT)
+        # While the thread has something to write, what comes after it must wait its turn. A count for each thread: neither
+        # needs a lock.
+        self._put = self._taken = 0
         self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="tile-lsp-stdout", daemon=True)
         self._thread.start()
 
     def write(self, data: bytes) -> None:
+        if self._put != self._taken or not self._written_at_once(data):
+            self._hand_over(data)
+
+    def _hand_over(self, data: bytes) -> None:
+        self._put += 1
         self._queue.put(data)
+
+    def _written_at_once(self, data: bytes) -> bool:
+        """What fits into a page of a pipe is taken whole or not at all."""
+        if self._poll is None or len(data) > select.PIPE_BUF:
+            return False
+        ready = self._poll.poll(0)
+        if not ready or ready[0][1] != select.POLLOUT:
+            return False
+        try:
+            rest = data[os.write(self._descriptor, data) :]
+        except OSError:
+            return False
+        if rest:
+            self._hand_over(rest)
+        return True
 
     def close(self, timeout: float = 2.0) -> None:
         """Write what is left; give up on a client that does not read."""
@@ -92,3 +150,4 @@ class DescriptorWriter:
                     view = view[os.write(self._descriptor, view) :]
             except OSError:
                 return  # the client is gone; the reader sees it too
+            self._taken += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 
 from pygls.exceptions import JsonRpcInvalidParams
 
@@ -42,14 +43,14 @@ def register(server: TileServer) -> None:
 
     @server.feature("tile/document")
     async def document(params: wire.DocumentParams) -> wire.DocumentResult:
-        address = _address(server, params)
+        address = address_of(server, params)
         made = await server.documents.make(address)
-        lines = tuple(
-            tuple(tuple(_location(server, place) for place in link) for link in links) for links in made.links
-        )
+        # Thousands of instructions come from some hundred places.
+        locations = functools.cache(lambda link: tuple(location_of(server, place) for place in link))
+        lines = tuple(tuple(map(locations, links)) for links in made.links)
         return wire.DocumentResult(
             uri=uris.to_tile_uri(address),
-            source=_source(server, address),
+            source=source_of(server, address),
             language_id=made.language,
             kernel=address.kernel,
             stage=address.stage.value,
@@ -157,7 +158,7 @@ class _Kernels:
                     self._server.protocol.notify(wire.KERNELS_CHANGED, wire.KernelsChangedParams(uri))
 
 
-def _address(server: TileServer, params: wire.DocumentParams) -> uris.Address:
+def address_of(server: TileServer, params: wire.DocumentParams) -> uris.Address:
     if params.uri is not None:
         address = server.documents.address(params.uri)
         if address is None:
@@ -173,7 +174,7 @@ def _address(server: TileServer, params: wire.DocumentParams) -> uris.Address:
     return uris.Address(path, params.kernel, Stage(params.stage), params.job)
 
 
-def _source(server: TileServer, address: uris.Address) -> str:
+def source_of(server: TileServer, address: uris.Address) -> str:
     """Of the file, or the notebook's cell, that holds a document's kernel."""
     kernel = kernel_named(server.snapshot, address.path, address.kernel)
     return server.uri(address.path, kernel.span.line if kernel is not None else None)
@@ -221,7 +222,7 @@ def _job(kernel: KernelView, view: JobView, active: bool) -> wire.Job:
     )
 
 
-def _location(server: TileServer, place: SourceRange) -> wire.Location:
+def location_of(server: TileServer, place: SourceRange) -> wire.Location:
     return wire.Location(server.uri(place.path, place.span.line), _range(server, place.path, place.span))
 
 
