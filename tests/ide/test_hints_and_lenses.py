@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from tile_lsp.analysis.snapshot import State
 from tile_lsp.ide.code_lens import code_lenses, lens_title
 from tile_lsp.ide.inlay_hints import inlay_hints
@@ -29,8 +31,8 @@ def test_types_at_assignments_and_resources_at_the_name():
         source.typed("param", "A", "Array"),
     ]
     kernel = source.kernel("k", *types, jobs=(job("k", artifacts=RESOURCES),))
-    check(source, [kernel], "def k⟨ 40 registers⟩(A):\n    s⟨: str⟩ = '😋'; é⟨: f16⟩ = A\n    use(é)\n")
-    check(source, [kernel], "def k⟨ 40 registers⟩(A):\n    s = '😋'; é = A\n    use(é)\n", last=1)
+    check(source, [kernel], "def k⟨40 regs⟩(A):\n    s⟨: str⟩ = '😋'; é⟨: f16⟩ = A\n    use(é)\n")
+    check(source, [kernel], "def k⟨40 regs⟩(A):\n    s = '😋'; é = A\n    use(é)\n", last=1)
 
 
 def test_a_helper_at_two_types_has_both_in_one_hint():
@@ -41,7 +43,7 @@ def test_a_helper_at_two_types_has_both_in_one_hint():
         helper.typed("store", "y", "f16", source.place("gelu(A)")),
         helper.typed("store", "y", "f32", source.place("gelu(B)")),
     )
-    check(helper, [], "def gelu(x):\n    y⟨: f16 | f32⟩ = x\n", others=[source.view(kernel)])
+    check(helper, [], "def gelu(x):\n    y⟨: f16|f32⟩ = x\n", others=[source.view(kernel)])
     (hint,) = inlay_hints(snapshot(helper.view(), source.view(kernel)), helper.path, 1, 9)
     assert hint.tooltip == "f16: k ← k.py:2\nf32: k ← k.py:3"
 
@@ -53,6 +55,56 @@ def test_a_long_type_is_cut_in_the_hint_and_whole_in_its_tooltip():
     assert len(hint.label) == 60
     assert hint.label.endswith("…")
     assert hint.tooltip == f"{long}: k"
+
+
+@pytest.mark.parametrize(
+    ("types", "expected"),
+    [
+        (["Tile[f16,(8,4)]", "Tile[bf16,(8,4)]"], "Tile[f16|bf16,(8,4)]"),
+        (["Tile[f16,(8,4)]", "Tile[f16,(4,8)]"], "Tile[f16,(8,4)] | Tile[f16,(4,8)]"),
+        (["f16", "Tile[f16,()]"], "f16 | Tile[f16,()]"),
+        (["Tile[float16,(128,64)]", "Tile[float32,(64,128)]", "int"], "Tile[float16,(128,64)] | 2 more"),
+    ],
+)
+def test_several_types_in_one_hint(types, expected):
+    source = Source("def k(A):\n    y = A\n")
+    kernel = source.kernel("k", *(source.typed("store", "y", type_) for type_ in types))
+    (hint,) = inlay_hints(snapshot(source.view(kernel)), PATH, 1, 9)
+    assert hint.label == f": {expected}"
+    assert hint.tooltip.splitlines() == [f"{type_}: k" for type_ in types]
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ("  registers   40\n", "40 regs"),
+        (
+            "  registers      255\n  shared memory  230656 B\n  code           16320 B  1020 instructions\n",
+            "255 regs · 225.2 KiB shared · 1020 instrs",
+        ),
+        (
+            "  registers  255\n  shared memory  230656 B\n  spills  640 B\n  code  16320 B  1020 instructions\n",
+            "255 regs · 640 B spilled · 225.2 KiB shared",
+        ),
+    ],
+)
+def test_resources_fit_on_a_line_of_the_editor(table, expected):
+    source = Source("def k(A):\n    pass\n")
+    view = job("k", artifacts={Stage.RESOURCES: Artifact(Stage.RESOURCES, f"k\n{table}")})
+    (hint,) = inlay_hints(snapshot(source.view(source.kernel("k", jobs=(view,)))), PATH, 1, 9)
+    assert hint.label == expected
+    assert len(hint.label) <= 43
+    assert hint.tooltip.startswith("sm_90: ")
+    assert "registers" in hint.tooltip
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"), [(State.COMPILING, "compiling"), (State.BLOCKED, "not compiled"), (State.STALE, "stale")]
+)
+def test_the_lens_of_a_kernel_without_a_job_says_how_it_stands(state, expected):
+    source = Source("def k(A):\n    pass\n")
+    shot = snapshot(source.view(source.kernel("k", jobs=(), state=state)))
+    assert lens_title(shot, PATH, "k", None) == expected
 
 
 def test_lenses_of_a_kernel():

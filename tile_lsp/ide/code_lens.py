@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from tile_lsp.analysis.snapshot import KernelView, Snapshot, State
-from tile_lsp.ide.jobs import job_label
+from tile_lsp.ide.jobs import job_label, state_word
 from tile_lsp.ide.kernels import kernel_named
 from tile_lsp.ide.resources import resources_line
 from tile_lsp.ide.stages import FORMATS, stages_of
@@ -46,12 +46,12 @@ def lens_title(snapshot: Snapshot, path: str, kernel_name: str, stage: Stage | N
 def _config_title(kernel: KernelView) -> str:
     view = kernel.job
     if view is None:
-        return "no job"
+        return state_word(kernel)
     parts = [job_label(view)]
     if len(kernel.jobs) > 1:
         parts[0] += f" ({kernel.active + 1} of {len(kernel.jobs)})"
     if resources := resources_line(view):
         parts.append(resources)
     if kernel.state is not State.FRESH:
-        parts.append(kernel.state)
+        parts.append(state_word(kernel))
     return " | ".join(parts)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from tile_lsp.analysis.snapshot import Snapshot
-from tile_lsp.ide.jobs import where
-from tile_lsp.ide.resources import resources_line
+from tile_lsp.ide.jobs import job_label, where
+from tile_lsp.ide.resources import resources_brief, resources_line
 from tile_lsp.ide.type_index import Typed, typed_between
 from tile_lsp.model.location import Span
 
 _WIDTH = 60
-"""Longer labels are cut: the hover has the whole."""
+"""Longer types are cut: the tooltip has the whole."""
+_ROOM = 43
+"""Characters of hints that VS Code shows on a line, unless it is told otherwise. What can be said in fewer is."""
+_WORD = re.compile(r"\w+|\W")
 
 
 class InlayHint(msgspec.Struct, frozen=True):
@@ -35,11 +40,10 @@ def inlay_hints(snapshot: Snapshot, path: str, first: int, last: int) -> tuple[I
             stores.setdefault(entry.span, []).append(entry)
     hints = [_type_hint(span, entries) for span, entries in stores.items()]
     for kernel in file.kernels:
-        if kernel.job and first <= kernel.name_span.line <= last and (resources := resources_line(kernel.job)):
+        if kernel.job and first <= kernel.name_span.line <= last and (brief := resources_brief(kernel.job, _ROOM)):
             span = kernel.name_span
-            hints.append(
-                InlayHint(span.end_line, span.end_column, _cut(f" {resources}"), kernel.job.label, "resources")
-            )
+            tooltip = f"{job_label(kernel.job)}: {resources_line(kernel.job)}"
+            hints.append(InlayHint(span.end_line, span.end_column, brief, tooltip, "resources"))
     return tuple(sorted(hints, key=lambda hint: (hint.line, hint.column)))
 
 
@@ -55,8 +59,18 @@ def _type_hint(span: Span, entries: list[Typed]) -> InlayHint:
             for kernel in (entry.kernel,)
         )
         rows.append(f"{type_}: " + ", ".join(places))
-    return InlayHint(span.end_line, span.end_column, _cut(": " + " | ".join(by_type)), "\n".join(rows), "type")
+    return InlayHint(span.end_line, span.end_column, f": {_together(list(by_type))}", "\n".join(rows), "type")
 
 
-def _cut(label: str) -> str:
-    return label if len(label) <= _WIDTH else label[: _WIDTH - 1] + "…"
+def _together(types: list[str]) -> str:
+    """`"Tile[float16|bfloat16,(128,64)]"` for types that differ in one word, else one after the other."""
+    rows = [_WORD.findall(type_) for type_ in types]
+    if len({len(row) for row in rows}) == 1:
+        columns = [tuple(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
+        differing = [column for column in columns if len(column) > 1]
+        if len(differing) == 1 and all(word.isalnum() for word in differing[0]):
+            types = ["".join("|".join(column) for column in columns)]
+    label = " | ".join(types)
+    if len(label) > _ROOM - 2 and len(types) > 1:
+        label = f"{types[0]} | {len(types) - 1} more"
+    return label if len(label) <= _WIDTH - 2 else label[: _WIDTH - 3] + "…"

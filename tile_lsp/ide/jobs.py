@@ -37,11 +37,16 @@ def job_line(kernel: KernelView, *, code: bool = True) -> str:
     quote = "`" if code else ""
     view = kernel.job
     if view is None:
-        return f"{quote}{kernel.name}{quote}: no job"
+        return f"{quote}{kernel.name}{quote}: {state_word(kernel)}"
     line = f"{quote}{kernel.name}{quote} for {job_label(view)}"
     if names := assumed(view):
         line += "; assumed: " + ", ".join(f"{quote}{argument.argument.name}{quote}" for argument in names)
     return line
+
+
+def state_word(kernel: KernelView) -> str:
+    """How a kernel stands, where there is room for a word or two."""
+    return "not compiled" if kernel.state is State.BLOCKED else kernel.state.value
 
 
 _STATES = {

@@ -13,19 +13,35 @@ _INSTRUCTIONS = re.compile(r"(\d+) instructions")
 
 def resources_line(view: JobView) -> str | None:
     """`"40 registers · 17 KiB shared · 212 instructions"` where the resources of the job are at hand, else None."""
+    return " · ".join(f"{value} {word}" for value, word in _parts(view)) or None
+
+
+_SHORT = {"registers": "regs", "instructions": "instrs"}
+
+
+def resources_brief(view: JobView, width: int) -> str | None:
+    """The same in at most `width` characters: shorter words, and what comes last left out where there is no room."""
+    parts = [f"{value} {_SHORT.get(word, word)}" for value, word in _parts(view)]
+    while len(line := " · ".join(parts)) > width:
+        parts.pop()
+    return line or None
+
+
+def _parts(view: JobView) -> list[tuple[str, str]]:
+    """Values and what they are of, the most telling first."""
     artifact = view.artifacts.get(Stage.RESOURCES)
     if artifact is None:
-        return None
+        return []
     rows = {match["name"]: match for line in artifact.text.splitlines() if (match := _ROW.fullmatch(line))}
-    parts = []
+    parts: list[tuple[str, str]] = []
     if registers := rows.get("registers"):
-        parts.append(f"{registers['value']} registers")
-    for name, word in (("shared memory", "shared"), ("spills", "spilled"), ("local memory", "local")):
+        parts.append((registers["value"], "registers"))
+    for name, word in (("spills", "spilled"), ("shared memory", "shared"), ("local memory", "local")):
         if (row := rows.get(name)) and (size := _size(row["value"])):
-            parts.append(f"{size} {word}")
+            parts.append((size, word))
     if (code := rows.get("code")) and (count := _INSTRUCTIONS.search(code["note"] or "")):
-        parts.append(f"{count[1]} instructions")
-    return " · ".join(parts) or None
+        parts.append((count[1], "instructions"))
+    return parts
 
 
 def _size(text: str) -> str | None:

@@ -11,7 +11,7 @@ class Format(msgspec.Struct, frozen=True):
     title: str
     extension: str
     language: str
-    """The editor's language id. Extension and id are such as no editor has for something else: `sass` is a style sheet."""
+    """The editor's language id. No editor has it, or the extension, for something else: `sass` is a style sheet."""
     comment: str = "//"
 
 
