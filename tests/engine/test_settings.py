@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tile_lsp.engine.settings import workspace_settings
+from tile_lsp.engine.settings import settings_file, workspace_settings
 from tile_lsp.model.location import Span
 
 PYPROJECT = """\
@@ -32,6 +32,13 @@ def test_pyproject():
         ("/w/pyproject.toml", Span(8, 0, 8, 7)),
         ("/w/pyproject.toml", Span(7, 0, 7, 5)),
     ]
+
+
+def test_where_settings_are_written():
+    files = {"/w/pyproject.toml": PYPROJECT, "/w/inner/tile-lsp.toml": ""}
+    assert settings_file("/w/a/k.py", ("/w", "/w/inner"), files.get) == ("/w/pyproject.toml", Span(4, 6, 4, 14), True)
+    assert settings_file("/w/inner/k.py", ("/w", "/w/inner"), files.get)[::2] == ("/w/inner/tile-lsp.toml", True)
+    assert settings_file("/w2/k.py", ("/w",), files.get)[::2] == ("/w2/tile-lsp.toml", False)
 
 
 def test_its_own_file_wins_over_pyproject():

@@ -70,6 +70,7 @@ def test_actions_in_a_helper_are_those_of_the_kernels_that_inline_it():
     shot = snapshot(helper.view(), source.view(kernel))
     kinds = [action.kind for action in code_actions(shot, helper.path, 2, 2)]
     assert "source.tile.sass" in kinds
+    assert kinds[-1] == "source.tile.settings"
     assert code_actions(shot, helper.path, 1, 1) == ()
 
 

@@ -459,6 +459,24 @@ async def test_the_command_line_of_a_view(workspace):
         assert (await ws.client.until("window/showMessage"))["message"] == text
 
 
+@pytest.mark.parametrize("editor", ["nvim", "eglot"])
+async def test_the_settings_are_opened_where_they_are_written(editor, workspace):
+    async with workspace(editor) as ws:
+        assert (await ws.command("tile.openSettings"))["uri"].endswith("/tile-lsp.toml")
+        said = await ws.client.until("window/showMessage", lambda p: "No settings yet" in p["message"])
+        assert str(ws.folder / "tile-lsp.toml") in said["message"]
+        settings = ws.folder / "pyproject.toml"
+        settings.write_text("[project]\nname = 'x'\n\n[tool.tile-lsp]\ntargets = ['sm_90']\n")
+        assert (await ws.command("tile.openSettings"))["uri"] == settings.as_uri()
+        if editor == "nvim":
+            shown = await ws.client.until("window/showDocument")
+            assert shown["uri"] == settings.as_uri()
+            assert shown["selection"]["start"]["line"] == 3
+        else:
+            said = await ws.client.until("window/showMessage", lambda p: "pyproject" in p["message"])
+            assert "line 4" in said["message"]
+
+
 async def test_nothing_is_executed_in_a_workspace_that_is_not_trusted(workspace):
     async with workspace("eglot", trusted=False) as ws:
         published = await ws.client.until(

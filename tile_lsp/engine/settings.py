@@ -25,6 +25,27 @@ class FileProblem(NamedTuple):
     span: Span
 
 
+class SettingsFile(NamedTuple):
+    """Where the settings of a source file are written, or would be."""
+
+    path: str
+    span: Span
+    exists: bool
+
+
+def settings_file(path: str, roots: Sequence[str], read: Callable[[str], str | None]) -> SettingsFile:
+    """The file with the settings of the workspace's folder that `path` is in: `tile-lsp.toml` where none has any."""
+    around = [root for root in roots if path.startswith(os.path.join(root, ""))]
+    folder = max(around, key=len, default=os.path.dirname(path))
+    for name, table in SOURCES:
+        found = os.path.join(folder, name)
+        text = read(found)
+        section = read_toml(text, table) if text is not None else None
+        if section is not None and (section.values or not table):
+            return SettingsFile(found, section.locate(()), True)
+    return SettingsFile(os.path.join(folder, SOURCES[0][0]), Span(1, 0, 1, 0), False)
+
+
 def workspace_settings(
     roots: Sequence[str], read: Callable[[str], str | None], editor: Mapping[str, Any] | None = None
 ) -> tuple[Settings, tuple[FileProblem, ...], tuple[SettingProblem, ...]]:

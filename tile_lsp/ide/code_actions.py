@@ -1,4 +1,4 @@
-"""Code actions for the kernel under the cursor: show each stage, pin what was assumed, say the command line."""
+"""Code actions for the kernel under the cursor: each stage, assumptions to pin, the command line, the settings."""
 
 from __future__ import annotations
 
@@ -57,6 +57,8 @@ def code_actions(snapshot: Snapshot, path: str, first: int, last: int) -> tuple[
             actions.append(
                 _command(kernel, "tile.copyCommandLine", f"Command line for {kernel.name}", "commandLine", Stage.SASS)
             )
+    if kernels:
+        actions.append(_command(kernels[0], "tile.openSettings", "Open the settings of tile-lsp", "settings"))
     return tuple(actions)
 
 

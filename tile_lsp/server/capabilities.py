@@ -17,10 +17,11 @@ KINDS = (
     "source.tile.pin",
     "source.tile.select",
     "source.tile.commandLine",
+    "source.tile.settings",
 )
 
 
-COMMANDS = ("tile.show", "tile.pin", "tile.selectJob", "tile.copyCommandLine", "tile.retry")
+COMMANDS = ("tile.show", "tile.pin", "tile.selectJob", "tile.copyCommandLine", "tile.openSettings", "tile.retry")
 
 
 def capabilities(client: Client) -> types.ServerCapabilities:

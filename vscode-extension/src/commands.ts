@@ -1,8 +1,13 @@
 // The server's own commands, which lenses and code actions name: what shows something is done here, beside the source.
-import { env, window } from "vscode";
+import { commands, env, window } from "vscode";
 import type { ExecuteCommandMiddleware } from "vscode-languageclient/node";
 import type { Select, Selection } from "./select";
 import type { Show, View } from "./show";
+
+/** The page of settings, with this extension's only. */
+export function openSettings(): Thenable<void> {
+  return commands.executeCommand("workbench.action.openSettings", "@ext:tile-lsp.tile-lsp");
+}
 
 export interface Parts {
   readonly show: Show;
@@ -20,6 +25,8 @@ export function serverCommands(parts: () => Parts): ExecuteCommandMiddleware {
           return parts().show.view(argument as View, command === "tile.pin");
         case "tile.selectJob":
           return parts().select.selection(argument as Selection);
+        case "tile.openSettings":
+          return openSettings();
         case "tile.copyCommandLine": {
           const result: { text: string } | undefined = await next(command, given);
           if (!result) return undefined;

@@ -9,6 +9,7 @@ import {
   ThemeColor,
   window,
 } from "vscode";
+import { openSettings } from "./commands";
 import { activeJob, type Kernels } from "./kernels";
 import { type Listings, SCHEME } from "./listings";
 import { ask } from "./requests";
@@ -50,6 +51,7 @@ export class Status implements Disposable {
       commands.registerCommand("tile-lsp.showStatus", () => this.show()),
       commands.registerCommand("tile-lsp.showOutput", () => server.output.show()),
       commands.registerCommand("tile-lsp.restartServer", () => server.restart()),
+      commands.registerCommand("tile-lsp.openSettings", openSettings),
     ];
     this.update();
   }
@@ -123,6 +125,7 @@ export class Status implements Disposable {
         : []),
       action("$(refresh) Restart Server", "tile-lsp.restartServer"),
       action("$(output) Show Output", "tile-lsp.showOutput"),
+      action("$(gear) Open Settings", "tile-lsp.openSettings"),
       ...(server.life === "missing" ? [action("$(cloud-download) Install the Server", "tile-lsp.installServer")] : []),
     ];
     const separator = (label: string): QuickPickItem => ({ label, kind: QuickPickItemKind.Separator });

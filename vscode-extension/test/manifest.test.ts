@@ -34,6 +34,7 @@ describe("commands", () => {
   test("all that need a kernel are offered only where there is one", () => {
     const anywhere = commands.filter(({ enablement }: { enablement?: string }) => !enablement);
     expect(anywhere.map(({ command }: { command: string }) => command).sort()).toEqual([
+      "tile-lsp.openSettings",
       "tile-lsp.restartServer",
       "tile-lsp.showOutput",
       "tile-lsp.showStatus",

@@ -186,6 +186,16 @@ test("configurations: a view follows the selected one, a pinned view stays", asy
   await sass(/for sm_90/);
 });
 
+test("settings: a code action opens the page that has ours", async () => {
+  const { document } = await open("vector_add.py");
+  const line = lineOf(document, ADD);
+  const actions = await until("actions", () => provide("CodeAction", document.uri, new vscode.Range(line, 4, line, 4), "source.tile.settings"));
+  const { command, arguments: given } = actions[0].command;
+  await commands.executeCommand(command, ...given);
+  const tab = await until("the page", () => window.tabGroups.all.flatMap(({ tabs }) => tabs).find(({ label }) => label === "Settings"));
+  await window.tabGroups.close(tab);
+});
+
 test("restart: another server takes over the listing", async () => {
   const { document } = await open("vector_add.py");
   await sass();

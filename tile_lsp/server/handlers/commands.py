@@ -1,4 +1,4 @@
-"""workspace/executeCommand: `tile.show`, `tile.pin`, `tile.selectJob`, `tile.copyCommandLine`, `tile.retry`."""
+"""workspace/executeCommand: the commands that lenses and code actions name, and `tile.retry`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import msgspec
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from tile_lsp.analysis.snapshot import KernelView
+from tile_lsp.engine.files import Files
+from tile_lsp.engine.settings import settings_file
 from tile_lsp.ide.code_actions import command_line
 from tile_lsp.ide.jobs import job_label
 from tile_lsp.ide.kernels import kernel_named
@@ -86,6 +88,21 @@ def register(server: TileServer) -> None:
         _say(server, text)
         return {"text": text}
 
+    @command("tile.openSettings")
+    async def open_settings(view: View, token: Any) -> dict[str, str]:
+        """Open the project's settings, for clients that have no page of their own for them. Result: `uri`."""
+        document = server.documents.address(view.uri)
+        path = document.path if document is not None else server.path(view.uri)
+        if path is None:
+            raise JsonRpcInvalidParams("settings are those of a file, or of a document")
+        file = settings_file(path, server.roots, Files().read)
+        uri = server.uri(file.path)
+        if not file.exists:
+            _say(server, f'No settings yet. Write them into {file.path}, for example: targets = ["sm_90"]')
+        elif not await _shown(server, uri, server.range(file.path, file.span)):
+            _say(server, f"The settings of tile-lsp are in {file.path}, line {file.span.line}")
+        return {"uri": uri}
+
     async def retry(params: types.ExecuteCommandParams) -> None:
         """Try again what failed for the environment's sake."""
         if server.session is not None:
@@ -120,16 +137,20 @@ async def _open(server: TileServer, address: Address, token: Any) -> dict[str, s
         else:
             await server.documents.write(address)
     uri = server.documents.uri(address)
-    shown = False
-    if server.client.show_document:
-        try:
-            answer = await server.window_show_document_async(types.ShowDocumentParams(uri=uri, take_focus=True))
-            shown = answer.success
-        except JsonRpcException:
-            shown = False
-    if not shown:
+    if not await _shown(server, uri):
         _say(server, f"{address.name}: {uris.to_path(uri) or uri}")
     return {"uri": uri}
+
+
+async def _shown(server: TileServer, uri: str, selection: types.Range | None = None) -> bool:
+    """Have the client show a document; False where it can't."""
+    if not server.client.show_document:
+        return False
+    try:
+        params = types.ShowDocumentParams(uri=uri, take_focus=True, selection=selection)
+        return (await server.window_show_document_async(params)).success
+    except JsonRpcException:
+        return False
 
 
 async def _pick(server: TileServer, kernel: KernelView) -> int | None:
