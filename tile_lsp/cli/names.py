@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ class Selector(NamedTuple):
 
 def parse_selector(text: str) -> Selector:
     """`examples/matmul.py::matmul`, or just the file."""
-    path, separator, kernel = text.rpartition("::")
+    path, separator, kernel = _split(text)
     if not separator or os.path.exists(text):
         path, kernel = text, ""
     if not path:
@@ -32,6 +33,16 @@ def parse_selector(text: str) -> Selector:
     if separator and not kernel and not os.path.exists(text):
         raise UsageError(f"a kernel's name is missing after the :: of {text!r}")
     return Selector(checked_file(path), kernel or None)
+
+
+def _split(text: str) -> tuple[str, str, str]:
+    """File, separator and kernel: C++ has names with `::` in them."""
+    at = text.find("::")
+    while at >= 0:
+        if os.path.isfile(text[:at]):
+            return text[:at], "::", text[at + 2 :]
+        at = text.find("::", at + 1)
+    return text.rpartition("::")
 
 
 def checked_path(path: str) -> str:
@@ -66,7 +77,7 @@ def choose_kernel(wanted: str | None, names: Sequence[str], path: str) -> str:
         raise UsageError(f"{file} holds several kernels, name one of them: {_list(f'{file}::{n}' for n in names)}")
     if wanted in names:
         return wanted
-    ends = [name for name in names if name.rpartition(".")[2] == wanted]
+    ends = [name for name in names if re.split(r"\.|::", name)[-1] == wanted]
     if len(ends) == 1:
         return ends[0]
     if ends:

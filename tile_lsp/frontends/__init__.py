@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from .base import FrontEnd
+from .cuda import Cuda
 from .cutile import CuTile
 from .numba import Numba
 from .triton import Triton
 
-FRONTENDS: tuple[FrontEnd, ...] = (CuTile(), Triton(), Numba())
+FRONTENDS: tuple[FrontEnd, ...] = (CuTile(), Triton(), Numba(), Cuda())
 """In the order in which a file's kernels are looked for."""

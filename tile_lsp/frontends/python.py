@@ -16,7 +16,7 @@ class Python:
     """The language; satisfies `frontends.base.Language`. Holds no state."""
 
     def claims(self, path: str) -> bool:
-        """True for whatever no other language claims: scripts go by any name."""
+        """True for whatever is no source of CUDA C++: scripts go by any name."""
         return not path.endswith((".cu", ".cuh"))
 
     def workspace(

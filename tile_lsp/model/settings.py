@@ -50,6 +50,21 @@ class Cache(msgspec.Struct, frozen=True):
     """In bytes; beyond it the least used entries go. Text such as `"500 MiB"` is understood."""
 
 
+class Cuda(msgspec.Struct, frozen=True):
+    """How CUDA C++ is compiled, beside what `compile_commands.json` or `CMakePresets.json` says."""
+
+    include_paths: tuple[str, ...] = ()
+    """Folders that headers are looked for in, relative to the workspace."""
+    macros: Mapping[str, str] = {}
+    """Name → value, as `-D` defines them."""
+    standard: str | None = None
+    """`"c++17"`, `"c++20"`. None: the build system's, else the compiler's own."""
+    options: tuple[str, ...] = ()
+    """Further options of NVRTC, such as `"--extra-device-vectorization"`."""
+    compile_commands: str | None = None
+    """A `compile_commands.json`, or the folder that holds it. None: looked for in the workspace and in `build`."""
+
+
 class Settings(msgspec.Struct, frozen=True):
     """All settings, each with its default."""
 
@@ -79,6 +94,7 @@ class Settings(msgspec.Struct, frozen=True):
     memory: int = 4 * _GIB
     """Most memory of one worker, in bytes. Text such as `"2 GiB"` is understood."""
     cache: Cache = Cache()
+    cuda: Cuda = Cuda()
 
     def for_kernel(self, name: str, path: str = "") -> KernelSettings:
         """What applies to one kernel: the general settings, then each matching glob in the order of the file."""
@@ -121,7 +137,7 @@ def merge(*sources: Mapping[str, Any]) -> dict[str, Any]:
 
 
 #: Tables whose keys are names of the user's, not of the schema.
-_FREE = frozenset({"hints", "kernels", "arguments"})
+_FREE = frozenset({"hints", "kernels", "arguments", "macros"})
 
 
 def _merged(old: Any, new: Any, free: bool) -> Any:
@@ -160,6 +176,12 @@ class _Reader:
             "enabled": self.flag,
             "directory": self.text,
             "size": self.size,
+            "cuda": lambda value, path: self.struct(value, path, Cuda),
+            "include_paths": self.texts,
+            "macros": self.macros,
+            "standard": self.text,
+            "options": self.texts,
+            "compile_commands": self.text,
         }
 
     def problem(self, path: tuple[str, ...], message: str) -> None:
@@ -251,6 +273,19 @@ class _Reader:
                 found[str(name)] = repr(spec)
             elif spec is not None:
                 self.wrong(spec, (*path, str(name)), 'a number, or text such as "f16[4096,4096]"')
+        return found
+
+    def macros(self, value: object, path: tuple[str, ...]) -> Mapping[str, str] | None:
+        if not isinstance(value, Mapping):
+            return self.wrong(value, path, "a table of macros")
+        found: dict[str, str] = {}
+        for name, macro in value.items():
+            if isinstance(macro, bool):
+                found[str(name)] = str(int(macro))
+            elif isinstance(macro, (str, int, float)):
+                found[str(name)] = str(macro)
+            elif macro is not None:
+                self.wrong(macro, (*path, str(name)), "a number or text")
         return found
 
     def kernels(self, value: object, path: tuple[str, ...]) -> Mapping[str, KernelSettings] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from ..standins import StandIns
+from .cuda import Cuda
 from .cutile import CuTile
 from .numba import Numba
 from .triton import Triton
@@ -55,4 +56,4 @@ class Driver(Protocol):
         ...
 
 
-DRIVERS: dict[str, Driver] = {"cutile": CuTile(), "triton": Triton(), "numba": Numba()}
+DRIVERS: dict[str, Driver] = {"cutile": CuTile(), "triton": Triton(), "numba": Numba(), "cuda": Cuda()}

@@ -1,0 +1,128 @@
+"""Headers that are not the workspace's: which of them the device reads, and what tells that a kernel needs one."""
+
+from __future__ import annotations
+
+#: First folders of the toolkit's libraries, each with the words without which none of its names can be said.
+_LIBRARIES: dict[str, frozenset[str]] = {
+    "cub": frozenset({"cub"}),
+    "cuda": frozenset({"cuda"}),
+    "thrust": frozenset({"thrust"}),
+    "cooperative_groups": frozenset({"cooperative_groups"}),
+    "nv": frozenset(),
+    "crt": frozenset(),
+    "nvtx3": frozenset(),
+}
+#: Of the toolkit, and read by the device: matched from the start of the name.
+_TOOLKIT = (
+    "cooperative_groups", "cuComplex", "cuda_awbarrier", "cuda_bf16", "cuda_fp", "cuda_pipeline", "cuda_tf32",
+    "curand_", "math_constants", "mma.h", "sm_", "vector_", "device_", "texture_", "surface_", "channel_descriptor",
+    "builtin_types", "host_defines", "library_types",
+)  # fmt: skip
+#: Of the toolkit, for host code only, or built into NVRTC.
+_HOST_TOOLKIT = (
+    "cublas", "cudnn", "cufft", "cusolver", "cusparse", "cudaGL", "cuda_gl_interop", "cuda_runtime", "cuda.h",
+    "driver_", "cuda_profiler_api", "nvrtc", "nvml", "npp", "cudaProfiler", "curand.h", "cuda_vdpau", "cuda_egl",
+    "cudaEGL", "cuda_occupancy", "cuda_device_runtime_api", "nvJitLink", "nvvm", "cudla", "cufile", "nvjpeg",
+    "device_launch_parameters", "vector_types", "vector_functions",
+)  # fmt: skip
+#: Standard headers that device code has some use for, and what stands in for them.
+STANDARD: dict[str, str] = {
+    "cstdint": "cuda/std/cstdint",
+    "stdint.h": "cuda/std/cstdint",
+    "cstddef": "cuda/std/cstddef",
+    "stddef.h": "cuda/std/cstddef",
+    "climits": "cuda/std/climits",
+    "limits.h": "cuda/std/climits",
+    "cfloat": "cuda/std/cfloat",
+    "float.h": "cuda/std/cfloat",
+    "limits": "cuda/std/limits",
+    "type_traits": "cuda/std/type_traits",
+    "utility": "cuda/std/utility",
+    "tuple": "cuda/std/tuple",
+    "array": "cuda/std/array",
+    "functional": "cuda/std/functional",
+    "algorithm": "cuda/std/algorithm",
+    "numeric": "cuda/std/numeric",
+    "complex": "cuda/std/complex",
+    "cmath": "cuda/std/cmath",
+    "atomic": "cuda/std/atomic",
+    "bit": "cuda/std/bit",
+    "concepts": "cuda/std/concepts",
+    "optional": "cuda/std/optional",
+    "variant": "cuda/std/variant",
+    "span": "cuda/std/span",
+    "initializer_list": "cuda/std/initializer_list",
+    "iterator": "cuda/std/iterator",
+    "ratio": "cuda/std/ratio",
+    "cassert": "cuda/std/cassert",
+}
+#: Words that the C headers give without `std::`; any of them, or `std`, calls for the header.
+_PLAIN: dict[str, frozenset[str]] = {
+    "cuda/std/cstdint": frozenset(
+        f"{sign}{word}"
+        for sign in ("", "u", "U")
+        for word in (
+            *(f"int{kind}{width}_t" for kind in ("", "_least", "_fast") for width in (8, 16, 32, 64)),
+            *(f"INT{width}_{end}" for width in (8, 16, 32, 64) for end in ("MAX", "MIN")),
+            *("intptr_t", "intmax_t"),
+        )
+    ),
+    "cuda/std/cstddef": frozenset({"ptrdiff_t", "max_align_t"}),
+    "cuda/std/climits": frozenset(
+        {"CHAR_BIT"}
+        | {
+            f"{sign}{kind}_{end}"
+            for sign in ("", "U", "S")
+            for kind in ("CHAR", "SHRT", "INT", "LONG", "LLONG")
+            for end in ("MAX", "MIN")
+        }
+    ),
+    "cuda/std/cfloat": frozenset(
+        f"{kind}_{word}"
+        for kind in ("FLT", "DBL", "LDBL")
+        for word in ("MAX", "MIN", "EPSILON", "DIG", "MANT_DIG", "TRUE_MIN")
+    ),
+}
+
+
+def is_toolkit(name: str) -> bool:
+    """True for what comes with the CUDA toolkit or with the language: no file of the workspace takes its place."""
+    return (
+        (name.partition("/")[0] in _LIBRARIES and "/" in name)
+        or name.startswith((*_TOOLKIT, *_HOST_TOOLKIT))
+        or name in STANDARD
+        or name in _HOST_STANDARD
+    )
+
+
+_HOST_STANDARD_TEXT = """
+assert.h cctype cerrno chrono condition_variable cstdarg cstdio cstdlib cstring ctime ctype.h deque errno.h
+exception fcntl.h filesystem fstream future iomanip ios iosfwd iostream istream list map math.h memory
+memory.h mutex new ostream queue random regex set signal.h sstream stack stdarg.h stdbool.h stdexcept stdio.h
+stdlib.h streambuf string string.h string_view strings.h sys/stat.h sys/time.h sys/types.h thread time.h
+typeinfo unistd.h unordered_map unordered_set valarray vector windows.h inttypes.h cinttypes
+"""
+_HOST_STANDARD = frozenset(_HOST_STANDARD_TEXT.split())
+
+
+def wanted(name: str, words: frozenset[str] | set[str]) -> str | None:
+    """What to include for a header of the toolkit or the language, where device code of these words needs it."""
+    standin = STANDARD.get(name)
+    if standin is not None:
+        if not {"std"} & words and not _PLAIN.get(standin, frozenset()) & words:
+            return None
+        return standin
+    if name in _HOST_STANDARD or (name.startswith(_HOST_TOOLKIT) and not name.startswith(_TOOLKIT)):
+        return None
+    folder = name.partition("/")[0].removesuffix(".h")
+    if folder in _LIBRARIES:
+        said = _LIBRARIES[folder]
+        return name if said & words or not said else None
+    return name if name.startswith(_TOOLKIT) else None
+
+
+def inclusion(name: str) -> str:
+    """The lines that include what `wanted` gave: where it stands in for a standard header, with its names in `std`."""
+    if not name.startswith("cuda/std/"):
+        return f"#include <{name}>"
+    return f"#include <{name}>\nnamespace std {{ using namespace cuda::std; }}"

@@ -1,0 +1,307 @@
+"""A view of the workspace's CUDA files at one moment: their pieces, and the translation unit that a file heads."""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from tile_lsp.model.location import Span
+from tile_lsp.model.settings import Cuda
+
+from .facts import MACRO, NOTHING, OPERATOR, Facts, facts_of, specifier_macros
+from .headers import is_toolkit
+from .options import Options, options_for
+from .split import BROKEN, CLOSE, DECLARATION, DEFINE, ELSE, ENDIF, IF, INCLUDE, OPEN, Piece, split
+
+_DEEPEST = 64
+"""Headers inside of headers."""
+
+
+class TextProblem(NamedTuple):
+    message: str
+    span: Span
+
+
+class CudaFile:
+    def __init__(self, path: str, text: str, pieces: Sequence[Piece]) -> None:
+        self.path = path
+        self.text = text
+        self.pieces = pieces
+
+    @functools.cached_property
+    def starts(self) -> list[int]:
+        """First character of each line."""
+        starts = [0]
+        position = self.text.find("\n")
+        while position >= 0:
+            starts.append(position + 1)
+            position = self.text.find("\n", position + 1)
+        return starts
+
+    def span(self, start: int, end: int) -> Span:
+        return Span(*self.point(start), *self.point(end))
+
+    def point(self, position: int) -> tuple[int, int]:
+        """Line from 1 and column in bytes."""
+        row = bisect.bisect_right(self.starts, position) - 1
+        return row + 1, len(self.text[self.starts[row] : position].encode("utf-8", "surrogatepass"))
+
+    def line(self, number: int) -> str:
+        """Line `number` (from 1) without its end."""
+        start = self.starts[number - 1]
+        end = self.starts[number] - 1 if number < len(self.starts) else len(self.text)
+        return self.text[start:end].removesuffix("\r")
+
+    def problems(self) -> list[TextProblem]:
+        found = []
+        for piece in self.pieces:
+            if piece.kind == BROKEN:
+                first = piece.tokens[0]
+                message = "this } closes nothing" if first.text == "}" else "a bracket or a ; is missing here"
+                found.append(TextProblem(message, self.span(piece.start, piece.start + first.end)))
+        return found
+
+
+_FILES: OrderedDict[str, CudaFile] = OrderedDict()
+_MOST = 256
+
+
+def parse(path: str, text: str) -> CudaFile:
+    """The file, with the pieces of its last text where that is the same."""
+    known = _FILES.get(path)
+    if known is not None and known.text == text:
+        return known
+    pieces = _again(known, text) if known is not None else None
+    file = CudaFile(path, text, split(text) if pieces is None else pieces)
+    _FILES[path] = file
+    _FILES.move_to_end(path)
+    while len(_FILES) > _MOST:
+        _FILES.popitem(last=False)
+    return file
+
+
+def _again(known: CudaFile, text: str) -> list[Piece] | None:
+    """The pieces of a text that differs from a known one in one place; None where all is to be split anew."""
+    old = known.text
+    same = _common(old, text)
+    head = known.pieces[: bisect.bisect_left(known.pieces, same, key=lambda piece: piece.end)]
+    # The last one may go on in the new text; a directive goes on to the end of its line.
+    head = head[:-1]
+    if not head:
+        return None
+    shorter = min(len(old), len(text)) - head[-1].end
+    tail_length = _common(old[::-1][:shorter], text[::-1][:shorter])
+    first = bisect.bisect_right(known.pieces, len(old) - tail_length, key=lambda piece: piece.start)
+    moved = len(text) - len(old)
+    around = _after(head[-1])
+    start = head[-1].end
+    start = text.find("\n", start) + 1 if head[-1].kind not in (DECLARATION, OPEN, CLOSE) else start
+    for index in range(first, min(first + 2, len(known.pieces))):
+        piece = known.pieces[index]
+        end = piece.start + moved
+        if end <= start or piece.kind == BROKEN:
+            continue
+        between = split(text, start, end, around)
+        last = between[-1] if between else head[-1]
+        if any(one.kind == BROKEN for one in between) or _after(last) != piece.around:
+            continue
+        if text[last.end : end].find("/*") >= 0 or not _starts_line(text, end, piece):
+            continue
+        return [*head, *between, *(one._replace(start=one.start + moved) for one in known.pieces[index:])]
+    return None
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts have in common from their starts on."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _starts_line(text: str, at: int, piece: Piece) -> bool:
+    """True unless what is before on its line could make something else of a piece."""
+    return not text[text.rfind("\n", 0, at) + 1 : at].strip()
+
+
+def _after(piece: Piece) -> tuple[str, ...]:
+    if piece.kind == OPEN:
+        return (*piece.around, "")
+    return piece.around
+
+
+class Entry(NamedTuple):
+    """A piece where it stands in a translation unit."""
+
+    file: CudaFile
+    label: str
+    """The file, as members name it."""
+    piece: Piece
+    facts: Facts
+    groups: tuple[int, ...]
+    """Conditions and namespaces around it, as keys of `Unit.groups`."""
+
+
+class Unit:
+    """A file with all that it includes of the workspace, in the order in which a compiler would read it."""
+
+    def __init__(self, workspace: Workspace, path: str) -> None:
+        self.workspace = workspace
+        self.path = path
+        self.entries: list[Entry] = []
+        self.groups: dict[int, list[int]] = {}
+        """The entries that begin, part and end a group."""
+        self.files: set[str] = set()
+        self.unknown: list[tuple[str, str, Span]] = []
+        """Headers in quotes that are nowhere: how they are written, in which file, and where."""
+        self.labels: dict[str, str] = {}
+        self._stack: list[tuple[int, str]] = []
+        pieces = workspace.pieces(path)
+        self.macros = specifier_macros([p for p in pieces if p.kind == DEFINE])
+        self._add(path, os.path.basename(path), 0)
+
+    def _add(self, path: str, label: str, depth: int) -> None:
+        if path in self.files or depth > _DEEPEST:
+            return
+        file = self.workspace.file(path)
+        if file is None:
+            return
+        self.files.add(path)
+        while self.labels.setdefault(label, path) != path:
+            label += "~"
+        base = len(self._stack)
+        for piece in file.pieces:
+            facts = facts_of(piece, self.macros)
+            if piece.kind in (ELSE, ENDIF, CLOSE):
+                wanted = OPEN if piece.kind == CLOSE else IF
+                if len(self._stack) > base and self._stack[-1][1] == wanted:
+                    self.groups[self._stack[-1][0]].append(len(self.entries))
+                    if piece.kind != ELSE:
+                        self._stack.pop()
+                else:
+                    continue
+            groups = tuple(number for number, _ in self._stack)
+            if piece.kind == INCLUDE:
+                found = self._include(file, piece)
+                if found is not None:
+                    self._add(found[0], found[1], depth + 1)
+                    continue
+            number = len(self.entries)
+            self.entries.append(Entry(file, label, piece, facts, groups))
+            if piece.kind in (IF, OPEN):
+                self.groups[number] = [number]
+                self._stack.append((number, piece.kind))
+        del self._stack[base:]
+
+    def _include(self, file: CudaFile, piece: Piece) -> tuple[str, str] | None:
+        spec = piece.tokens[0].text.removeprefix("#include ").strip()
+        name = spec[1:-1]
+        path = self.workspace.resolve(spec, file.path)
+        if path is not None:
+            parts = [part for part in name.split("/") if part not in ("..", ".", "")]
+            return path, "/".join(parts)
+        if spec.startswith('"') and not is_toolkit(name):
+            self.unknown.append((name, file.path, file.span(piece.start, piece.end)))
+        return None
+
+    @functools.cached_property
+    def declared(self) -> dict[str, list[int]]:
+        """Word → the entries that declare it, macros left out."""
+        found: dict[str, list[int]] = {}
+        for number, entry in enumerate(self.entries):
+            if entry.facts.role not in (MACRO, NOTHING, OPERATOR):
+                for name in entry.facts.names:
+                    found.setdefault(name, []).append(number)
+        return found
+
+    @functools.cached_property
+    def defined(self) -> dict[str, list[int]]:
+        """Macro → the entries that define it, and those that undo that."""
+        found: dict[str, list[int]] = {}
+        for number, entry in enumerate(self.entries):
+            if entry.facts.role == MACRO:
+                found.setdefault(entry.facts.name, []).append(number)
+        return found
+
+    @functools.cached_property
+    def includes(self) -> list[int]:
+        """Of headers that are not the workspace's."""
+        return [number for number, entry in enumerate(self.entries) if entry.piece.kind == INCLUDE]
+
+    @functools.cached_property
+    def operators(self) -> list[int]:
+        return [number for number, entry in enumerate(self.entries) if entry.facts.role == OPERATOR]
+
+
+class Workspace:
+    """Files by path. Cheap to make: what is known of a text is kept by the text."""
+
+    def __init__(self, path: str, read: Callable[[str], str | None], roots: Sequence[str], settings: Cuda) -> None:
+        self._read = read
+        self._texts: dict[str, str | None] = {}
+        self.roots = tuple(os.path.normpath(root) for root in roots)
+        self.path = path
+        self.options: Options = options_for(path, read, self.roots, settings)
+        self._units: dict[str, Unit] = {}
+        self._resolved: dict[tuple[str, str], str | None] = {}
+
+    def file(self, path: str) -> CudaFile | None:
+        if path not in self._texts:
+            self._texts[path] = self._read(path)
+        text = self._texts[path]
+        return None if text is None else parse(path, text)
+
+    @property
+    def missing(self) -> frozenset[str]:
+        """Paths that were looked for in vain so far."""
+        return frozenset(path for path, text in self._texts.items() if text is None)
+
+    def unit(self, path: str) -> Unit:
+        if path not in self._units:
+            self._units[path] = Unit(self, path)
+        return self._units[path]
+
+    def pieces(self, path: str, seen: set[str] | None = None) -> list[Piece]:
+        """Of a file and all that it includes."""
+        seen = set() if seen is None else seen
+        file = self.file(path)
+        if path in seen or file is None:
+            return []
+        seen.add(path)
+        found: list[Piece] = []
+        for piece in file.pieces:
+            found.append(piece)
+            if piece.kind == INCLUDE:
+                inner = self.resolve(piece.tokens[0].text.removeprefix("#include ").strip(), path)
+                if inner is not None:
+                    found += self.pieces(inner, seen)
+        return found
+
+    def resolve(self, spec: str, importer: str) -> str | None:
+        """The workspace's file that `"name"` or `<name>` means; None for the toolkit's, and for what is nowhere."""
+        name = spec[1:-1]
+        if not name or (spec[0] == "<" and is_toolkit(name)):
+            return None
+        key = (spec, os.path.dirname(importer))
+        if key not in self._resolved:
+            self._resolved[key] = self._find(name, spec[0] == '"', importer)
+        return self._resolved[key]
+
+    def _find(self, name: str, quoted: bool, importer: str) -> str | None:
+        folders = [os.path.dirname(importer)] if quoted else []
+        folders += self.options.includes
+        own = os.path.dirname(self.path)
+        folders += [own, *(os.path.join(root, folder) for root in self.roots for folder in ("", "include", "src"))]
+        for folder in dict.fromkeys(folders):
+            path = os.path.normpath(os.path.join(folder, name))
+            if self.file(path) is not None:
+                return path
+        return None

@@ -1,0 +1,86 @@
+"""CUDA C++ (`.cu`, `.cuh`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from tile_lsp.analysis.comments import JobComment
+from tile_lsp.analysis.cuda import KernelSite, Workspace, build_closure, find_kernels
+from tile_lsp.analysis.language import ClosureResult, TextProblem
+from tile_lsp.frontends.base import JobSpec, Problem, ToolRun
+from tile_lsp.model.closure import Closure
+from tile_lsp.model.job import Argument, Config, Scalar
+from tile_lsp.model.outcome import Artifact, Fault
+from tile_lsp.model.settings import Settings
+from tile_lsp.model.stage import Stage
+
+from . import artifacts, hints, jobs, recipe, targets
+
+__all__ = ["Cuda"]
+
+SUFFIXES = (".cu", ".cuh")
+
+
+class CudaText:
+    """The language; satisfies `frontends.base.Language`. Holds no state."""
+
+    def claims(self, path: str) -> bool:
+        return path.endswith(SUFFIXES)
+
+    def workspace(
+        self,
+        path: str,
+        read: Callable[[str], str | None],
+        *,
+        roots: Sequence[str],
+        editable: Mapping[str, str],
+        settings: Settings,
+    ) -> Workspace:
+        return Workspace(path, read, roots, settings.cuda)
+
+    def problems(self, path: str, workspace: Workspace) -> Iterable[TextProblem]:
+        file = workspace.file(path)
+        return file.problems() if file is not None else ()
+
+
+class Cuda:
+    """The front end; satisfies `frontends.base.FrontEnd`. Holds no state."""
+
+    name = "cuda"
+    language = CudaText()
+    stages = recipe.STAGES
+    targets = targets.TARGETS
+
+    def find_kernels(self, path: str, workspace: Workspace) -> tuple[KernelSite, ...]:
+        return find_kernels(path, workspace)
+
+    def closure(
+        self, site: KernelSite, workspace: Workspace, bindings: Mapping[str, str], expressions: Sequence[str]
+    ) -> ClosureResult:
+        return build_closure(site, workspace, expressions)
+
+    def check_config(self, config: Config) -> str | None:
+        return hints.check_config(config)
+
+    def inference_fields(
+        self, config: Config, closure: Closure | None = None, arguments: Sequence[Argument] = ()
+    ) -> Mapping[str, Scalar]:
+        return recipe.inference_fields(config, closure)
+
+    def codegen_fields(self, config: Config) -> Mapping[str, Scalar]:
+        return recipe.codegen_fields(config)
+
+    def tool_for(self, blob: str, config: Config, generated: Mapping[str, Scalar]) -> ToolRun | Fault | None:
+        """The worker makes them all: compiler and assembler are one library."""
+        return None
+
+    def blobs_for(self, stage: Stage) -> tuple[str, ...]:
+        return recipe.blobs_for(stage)
+
+    def read(self, stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
+        return artifacts.read(stage, blobs)
+
+    def job_specs(
+        self, kernel: KernelSite, workspace: Workspace, comments: Sequence[JobComment], settings: Settings
+    ) -> tuple[tuple[JobSpec, ...], tuple[Problem, ...]]:
+        return jobs.job_specs(kernel, workspace, comments, settings)

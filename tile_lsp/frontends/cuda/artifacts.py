@@ -1,0 +1,57 @@
+"""Blobs of the recipe to artifacts: which reader reads what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+from tile_lsp.analysis import cubin, disassembly, llvm, ptx_text, resources, sass
+from tile_lsp.model.outcome import Artifact
+from tile_lsp.model.stage import Stage
+
+from . import remarks
+
+
+def read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
+    """A stage's artifact from the blobs that the recipe names for it. Raises `ValueError` for what can't be read."""
+    match stage:
+        case Stage.LLVM:
+            return llvm.read(_text(blobs["llvm"]))
+        case Stage.PTX:
+            return _without_unused(ptx_text.read(_text(blobs["ptx"])))
+        case Stage.SASS:
+            found = cubin.read(blobs["cubin"])
+            chains = ptx_text.chains(_text(blobs["ptx"]))
+            texts = disassembly.decode(blobs["disassembly"], found)
+            return sass.read(found, texts, sources=ptx_text.Sources(found, chains))
+        case Stage.RESOURCES:
+            return resources.read(cubin.read(blobs["cubin"]))
+        case Stage.REMARKS:
+            return remarks.read(_text(blobs["log"]))
+        case Stage.CUBIN:
+            found = cubin.read(blobs["cubin"])
+            names = ", ".join(function.name for function in found.functions)
+            return Artifact(Stage.CUBIN, f"{found.arch}: {names}; {len(blobs['cubin'])} bytes", data=blobs["cubin"])
+        case _:
+            raise ValueError(f"{stage} is inference's own")
+
+
+#: Constants of libraries, which a header declares whether they are used or not.
+_INTERNAL = re.compile(r"\.global [^\n=]*?(_ZN(?:4cuda|\d+_INTERNAL_)\w+)(?:\[\d+\])?(?: = [^;\n]*)?;\s*")
+
+
+def _without_unused(artifact: Artifact) -> Artifact:
+    rows = artifact.text.split("\n")
+    kept = [
+        index
+        for index, row in enumerate(rows)
+        if not ((match := _INTERNAL.fullmatch(row)) and artifact.text.count(match[1]) == 1)
+    ]
+    lines = tuple(artifact.lines[index] for index in kept if index < len(artifact.lines))
+    return msgspec.structs.replace(artifact, text="\n".join(rows[index] for index in kept), lines=lines)
+
+
+def _text(blob: bytes) -> str:
+    return blob.decode("utf-8", "replace")

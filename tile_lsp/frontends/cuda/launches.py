@@ -1,0 +1,329 @@
+"""What launches and explicit instantiations say of a kernel's template arguments, as far as it can be read statically.
+
+scale<float, 128><<<grid, block>>>(d_x, n);        template __global__ void scale<float, 128>(float *, int);
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from tile_lsp.analysis.cuda import KernelSite, Workspace
+from tile_lsp.analysis.cuda.facts import INSTANTIATION, KEYWORDS, parameters
+from tile_lsp.analysis.cuda.kernels import template_parameters, text_of
+from tile_lsp.analysis.cuda.lexer import NUMBER, WORD, Token, tokens
+from tile_lsp.analysis.cuda.split import DECLARATION, angle, bracket
+from tile_lsp.analysis.cuda.workspace import Entry
+from tile_lsp.model.location import Span
+
+_MOST = 8
+"""Launches of one kernel that are told apart."""
+
+
+class Launch(msgspec.Struct, frozen=True):
+    """Template arguments by name; those that can't be read are left out."""
+
+    given: tuple[tuple[str, str], ...]
+    kind: str
+    """`launch` or `instantiation`."""
+    where: str
+    """For people: `matmul.cu:120`."""
+
+    @property
+    def arguments(self) -> Mapping[str, str]:
+        return dict(self.given)
+
+
+def read_launches(kernel: KernelSite, workspace: Workspace) -> tuple[Launch, ...]:
+    """Explicit instantiations, then launches, each set of arguments once."""
+    if not kernel.template:
+        return ()
+    reader = _Reader(kernel, workspace)
+    found: dict[tuple[tuple[str, str], ...], Launch] = {}
+    for launch in (*reader.instantiations(), *reader.launches()):
+        found.setdefault(launch.given, launch)
+    lacking = {launch: _lacking(kernel, launch) for launch in found.values()}
+    best = min(lacking.values(), default=0)
+    return tuple(launch for launch in lacking if lacking[launch] == best)[:_MOST]
+
+
+def _lacking(kernel: KernelSite, launch: Launch) -> int:
+    """How many of the template's parameters a launch leaves open."""
+    return sum(
+        parameter.name not in launch.arguments and parameter.default is None and not parameter.pack
+        for parameter in kernel.template
+    )
+
+
+class _Reader:
+    def __init__(self, kernel: KernelSite, workspace: Workspace) -> None:
+        self.kernel = kernel
+        self.simple = kernel.name.rpartition("::")[2]
+        self.entries = [e for e in workspace.unit(kernel.path).entries if e.piece.kind == DECLARATION]
+        self.declared = workspace.unit(kernel.path).declared
+        self.defined = workspace.unit(kernel.path).defined
+
+    def instantiations(self) -> Iterator[Launch]:
+        for entry in self.entries:
+            if entry.facts.role != INSTANTIATION or entry.facts.name != self.simple:
+                continue
+            run = entry.piece.tokens
+            at = next((i for i, t in enumerate(run) if t.text == self.simple), len(run))
+            if run[at + 1 : at + 2] and run[at + 1].text == "<":
+                given = self._named(run, at + 1, {})
+            else:
+                # `template __global__ void scale(float *, int);`
+                opening = at + 1
+                types = [text_of(p) for p in parameters(run[opening + 1 : bracket(run, opening)])]
+                given = self._deduced(types, {})
+            if given:
+                yield Launch(tuple(sorted(given.items())), "instantiation", _where(entry, run[at]))
+
+    def launches(self) -> Iterator[Launch]:
+        for entry in self.entries:
+            body = entry.piece.body
+            starts = body.facts.get("launches")
+            if starts is None:
+                starts = body.facts["launches"] = [i for i, t in enumerate(body.tokens) if t.text == "<<<"]
+            for start in starts:
+                yield from self._launch(entry, body.tokens, start)
+
+    def _launch(self, entry: Entry, run: Sequence[Token], start: int) -> Iterator[Launch]:
+        at, opening = start - 1, None
+        if at > 0 and run[at].text in (">", ">>"):
+            depth = 0
+            for back in range(at, -1, -1):
+                if run[back].text in (">", ">>"):
+                    depth += len(run[back].text)
+                elif run[back].text == "<":
+                    depth -= 1
+                    if depth <= 0:
+                        at, opening = back - 1, back
+                        break
+        if at < 0 or run[at].text != self.simple:
+            return
+        local = _Function(run, at)
+        for bound in self._instances(entry, run):
+            given = self._named(run, opening, bound, local) if opening is not None else {}
+            if given is None:
+                continue
+            if len(given) < len(self.kernel.template):
+                end = next((i for i in range(start, len(run)) if run[i].text == ">>>"), None)
+                if end is not None and run[end + 1 : end + 2] and run[end + 1].text == "(":
+                    values = parameters(run[end + 2 : bracket(run, end + 1)])
+                    types = [local.type_of(value) for value in values]
+                    given = {**self._deduced([_replaced(t, bound) for t in types], given), **given}
+            if given:
+                yield Launch(tuple(sorted(given.items())), "launch", _where(entry, run[at]))
+
+    def _named(
+        self, run: Sequence[Token], opening: int, bound: Mapping[str, str], local: _Function | None = None
+    ) -> dict[str, str] | None:
+        """The arguments between `<` and `>`, by the names of the parameters."""
+        values = parameters(run[opening + 1 : angle(run, opening)])
+        given: dict[str, str] = {}
+        for parameter, value in zip(self.kernel.template, values, strict=False):
+            text = self._constant(value, bound, local)
+            if text is not None:
+                given[parameter.name] = text
+        return given
+
+    def _constant(self, value: Sequence[Token], bound: Mapping[str, str], local: _Function | None) -> str | None:
+        """The argument in words that the kernel's own file knows."""
+        words = [token.text for token in value if token.kind == WORD and token.text not in KEYWORDS]
+        replaced = dict(bound)
+        for word in words:
+            if word in replaced or word in self.declared or word in self.defined:
+                continue
+            known = local.constant(word) if local is not None else None
+            if known is not None:
+                replaced[word] = known
+            elif local is not None and local.declares(word):
+                return None  # known at run time only
+        text = text_of(
+            [Token(t.kind, replaced.get(t.text, t.text) if t.kind == WORD else t.text, t.start, t.end) for t in value]
+        )
+        return text or None
+
+    def _deduced(self, types: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
+        """What the types of the arguments say of the template's parameters."""
+        found: dict[str, str] = {}
+        names = [p.name for p in self.kernel.template if p.kind == "typename" and p.name not in given]
+        for parameter, actual in zip(self.kernel.arguments, types, strict=False):
+            for name in names:
+                if name not in found and actual:
+                    match = _match(parameter.type, name, actual)
+                    if match:
+                        found[name] = match
+        return found
+
+    def _instances(self, entry: Entry, run: Sequence[Token]) -> list[dict[str, str]]:
+        """What the template around a launch is instantiated for."""
+        outer = template_parameters(run, lambda token: Span(0, 0, 0, 0))
+        if not outer:
+            return [{}]
+        name = entry.facts.name
+        found: list[dict[str, str]] = []
+        for other in self.entries:
+            tokens_of = other.piece.tokens
+            if other is entry or name not in other.piece.body.facts.get("words", (name,)):
+                continue
+            for index, token in enumerate(tokens_of[:-1]):
+                if token.text == name and tokens_of[index + 1].text == "<":
+                    values = parameters(tokens_of[index + 2 : angle(tokens_of, index + 1)])
+                    found.append({p.name: text_of(v) for p, v in zip(outer, values, strict=False)})
+                elif token.text == name and tokens_of[index + 1].text == "(" and other.facts.role == INSTANTIATION:
+                    types = parameters(tokens_of[index + 2 : bracket(tokens_of, index + 1)])
+                    found.append(_bound_by(run, [p.name for p in outer], [text_of(t) for t in types]))
+        unique = {tuple(sorted(one.items())): one for one in found if one}
+        return list(unique.values())[:_MOST] or [{}]
+
+
+def _bound_by(run: Sequence[Token], names: Sequence[str], types: Sequence[str]) -> dict[str, str]:
+    opening = next((i for i in range(angle(run, 1) + 1, len(run)) if run[i].text == "("), None)
+    if opening is None:
+        return {}
+    wanted = [text_of(part[:-1]) for part in parameters(run[opening + 1 : bracket(run, opening)]) if len(part) > 1]
+    found: dict[str, str] = {}
+    for pattern, actual in zip(wanted, types, strict=False):
+        for name in names:
+            match = _match(pattern, name, actual)
+            if match:
+                found.setdefault(name, match)
+    return found
+
+
+class _Function:
+    """The names that a host function declares before a point, with their types and values."""
+
+    def __init__(self, run: Sequence[Token], end: int) -> None:
+        self._run = run
+        self._end = end
+
+    def declares(self, word: str) -> bool:
+        return self._declaration(word) is not None
+
+    def constant(self, word: str) -> str | None:
+        """Of `const int block = 32;`, `32`."""
+        at = self._declaration(word)
+        if at is None or self._run[at + 1].text not in ("=", "{"):
+            return None
+        before = {token.text for token in self._run[max(0, at - 6) : at]}
+        if not before & {"const", "constexpr"}:
+            return None
+        end = next((i for i in range(at + 1, len(self._run)) if self._run[i].text in (";", ",")), at + 2)
+        value = self._run[at + 2 : end]
+        if value and all(token.kind == NUMBER or token.kind != WORD for token in value):
+            return text_of(value)
+        return None
+
+    def type_of(self, value: Sequence[Token]) -> str:
+        """Of an argument of a launch, empty if it is not known."""
+        words = [
+            t.text for t in value if t.kind == WORD and t.text not in ("data", "get", "thrust", "raw_pointer_cast")
+        ]
+        if value and value[0].text == "(" and "*" in [t.text for t in value[: bracket(value, 0)]]:
+            return text_of(value[1 : bracket(value, 0)])  # a cast
+        for word in words[:1]:
+            at = self._declaration(word)
+            if at is not None:
+                return self._type_before(at, word)
+        if len(value) == 1 and value[0].kind == NUMBER:
+            text = value[0].text.lower()
+            if "." in text or "e" in text.removeprefix("0x"):
+                return "float" if text.endswith("f") else "double"
+            return "int"
+        return ""
+
+    def _declaration(self, word: str) -> int | None:
+        """The last place before the launch where a word follows a type."""
+        run = self._run
+        for index in range(min(self._end, len(run) - 1) - 1, 0, -1):
+            if run[index].text != word or run[index].kind != WORD:
+                continue
+            before = run[index - 1]
+            is_type = (before.kind == WORD and before.text not in ("return", "new", "delete", "case", "goto")) or (
+                before.text in ("*", "&", ">")
+                and index > 1
+                and (run[index - 2].kind == WORD or run[index - 2].text in "*>")
+            )
+            if is_type and run[index + 1].text in ("=", ";", ",", ")", "[", "{", "("):
+                if before.text in ("*", "&") and not self._starts_statement(index):
+                    continue
+                return index
+            if before.text == "," and run[index + 1].text in (",", ";", "=") and self._is_declarator(index):
+                return index
+        return None
+
+    def _starts_statement(self, index: int) -> bool:
+        """True if the words before a name go back to the start of a statement, or of a parameter."""
+        for back in range(index - 1, max(index - 8, -1), -1):
+            word = self._run[back].text
+            if word in (";", "{", "}", "(", ","):
+                return True
+            if self._run[back].kind != WORD and word not in ("*", "&", "::", "<", ">"):
+                return False
+        return index < 8
+
+    def _is_declarator(self, index: int) -> bool:
+        """True for `b` in `float *a, *b, c;`"""
+        for back in range(index - 1, max(index - 24, -1), -1):
+            word = self._run[back].text
+            if word in ("(", ")", "{", "}"):
+                return False
+            if word == ";":
+                return (self._run[back + 1].kind == WORD and self._run[back + 2].kind in (WORD,)) or (
+                    self._run[back + 2].text == "*"
+                )
+        return False
+
+    def _type_before(self, at: int, word: str) -> str:
+        run = self._run
+        start = at
+        while start > 0 and run[start - 1].text not in (";", "{", "}", "(", ")"):
+            start -= 1
+        found = [token for token in run[start:at] if token.text not in ("static", "const", "extern", "__restrict__")]
+        comma = next((i for i in range(len(found) - 1, -1, -1) if found[i].text == ","), None)
+        if comma is not None:
+            # A parameter of the function, or one of several declarators of one type.
+            own = found[comma + 1 :]
+            if any(token.kind == WORD for token in own):
+                found = own
+            else:
+                first = found[: next(i for i, t in enumerate(found) if t.text in (",", "=", "*"))]
+                found = [
+                    *(first[:-1] if first and len(first) > 1 and "*" not in [t.text for t in found[:comma]] else first),
+                    *own,
+                ]
+        text = text_of(found)
+        return text + "*" if run[at + 1].text == "[" else text
+
+
+def _match(pattern: str, name: str, actual: str) -> str | None:
+    """What `name` stands for where a parameter of type `pattern` is given something of type `actual`."""
+    shape = [word for word in re.findall(r"\w+|\S", pattern) if word not in ("const", "volatile", "__restrict__", "&")]
+    given = [word for word in re.findall(r"\w+|\S", actual) if word not in ("const", "volatile", "__restrict__", "&")]
+    if name not in shape:
+        return None
+    index = shape.index(name)
+    before, after = shape[:index], shape[index + 1 :]
+    if given[: len(before)] != before or (after and given[-len(after) :] != after):
+        return None
+    found = given[len(before) : len(given) - len(after)]
+    if not found or (found[-1] == "*" and after == ["*"]):
+        return None
+    if any(word in ("auto", ",", "=") for word in found):
+        return None
+    return text_of(tokens(" ".join(found))) or None
+
+
+def _replaced(text: str, bound: Mapping[str, str]) -> str:
+    return re.sub(r"[^\W\d]\w*", lambda match: bound.get(match[0], match[0]), text)
+
+
+def _where(entry: Entry, token: Token) -> str:
+    line = entry.file.point(entry.piece.start + token.start)[0]
+    return f"{os.path.basename(entry.file.path)}:{line}"

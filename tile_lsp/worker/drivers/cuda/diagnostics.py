@@ -1,0 +1,133 @@
+"""NVRTC's log to faults and remarks: message, severity, number, and the chain of places that led there."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+from ... import faults
+
+_HEAD = re.compile(
+    r"^(?P<file>[^\s()][^()\n]*)\((?P<line>\d+)\): (?:catastrophic )?(?P<kind>error|warning|remark)"
+    r"(?: #(?P<number>\d+(?:-D)?))?: (?P<words>.*)$"
+)
+#: `detected during instantiation of "…" at line 7 of "f.cu/g"`, and the same of several lines.
+_DURING = re.compile(r'at line (?P<line>\d+)(?: of "(?P<file>[^"]*)")?\s*$')
+_DECLARED = re.compile(r'\s*\(declared at line \d+(?: of "[^"]*")?\)')
+_ASSEMBLER = re.compile(r"^ptxas\s.*?(?:error|fatal)\s*:\s*(?P<words>.*)$")
+_GENERAL = re.compile(r"^nvrtc: (?:error|fatal): (?P<words>.*)$")
+_UNRESOLVED = re.compile(r"Unresolved extern function '(\w+)'")
+_DEEPEST = 16
+
+
+class Diagnostic(NamedTuple):
+    severity: str
+    """`error`, `warning` or `remark`."""
+    message: str
+    chain: list[list[Any]]
+    """`[member, line, -1, -1, -1]`, innermost first."""
+    code: str | None
+
+
+def parse(log: str, members: Collection[str]) -> list[Diagnostic]:
+    found: list[Diagnostic] = []
+    lines = log.split("\n")
+    index = 0
+    while index < len(lines):
+        head = _HEAD.match(lines[index])
+        if head is None:
+            index += 1
+            continue
+        message = [head["words"]]
+        chain = [] if head["file"] not in members else [_place(head["file"], head["line"])]
+        current = head["file"]
+        index += 1
+        # The message may go on; then come the line of source and a caret, then the instantiations around it.
+        while index < len(lines) and lines[index].strip() and not _HEAD.match(lines[index]):
+            line = lines[index]
+            during = _DURING.search(line) if "detected during" in line or line.startswith(" " * 12) else None
+            if during is not None:
+                current = during["file"] or current
+                if current in members and len(chain) < _DEEPEST:
+                    chain.append(_place(current, during["line"]))
+            elif (
+                line.startswith("          ")
+                and index + 1 < len(lines)
+                and not lines[index + 1].strip().startswith("^")
+            ):
+                words = line.strip()
+                if (
+                    "detected during" not in words
+                    and not words.startswith(("^", "instantiation of", "["))
+                    and len(message) < 4
+                ):
+                    message.append(words)
+            index += 1
+        words = _DECLARED.sub("", " ".join(message)).strip()
+        if head["file"] not in members:
+            words = f"{os.path.basename(head['file'])}:{head['line']}: {words}"
+        number = head["number"]
+        found.append(Diagnostic(head["kind"], words, chain, f"#{number}" if number else None))
+    return found
+
+
+def to_faults(log: str, members: Collection[str], status: str) -> list[faults.Fault]:
+    """Every error of a log, or, if there is none in it that can be read, all of its words. Each once."""
+    made = [
+        faults.fault(faults.USER, one.message, one.chain or None, code=one.code or "nvrtc")
+        for one in parse(log, members)
+        if one.severity == "error"
+    ]
+    for line in log.split("\n"):
+        general, assembler = _GENERAL.match(line.strip()), _ASSEMBLER.match(line.strip())
+        if general is not None:
+            made.append(faults.fault(faults.USER, general["words"].strip(), code="options"))
+        elif assembler is not None:
+            made.append(_of_assembler(assembler["words"].strip()))
+    if not made:
+        made = [faults.fault(faults.USER, log.strip() or status, code=status)]
+    unique = {(one["message"], repr(one.get("chain"))): one for one in made}
+    return list(unique.values())
+
+
+def _of_assembler(words: str) -> faults.Fault:
+    found = _UNRESOLVED.search(words)
+    if found is None:
+        return faults.fault(faults.USER, words, code="ptxas")
+    return faults.fault(
+        faults.USER,
+        f"{_readable(found[1])} is called, and no device code defines it",
+        help="mark its definition __device__, or __host__ __device__",
+        code="ptxas",
+    )
+
+
+def _readable(symbol: str) -> str:
+    """The names in a mangled symbol: `_ZN1P3getEv` → `P::get`."""
+    at = 3 if symbol.startswith("_ZN") else 2 if symbol.startswith("_Z") else len(symbol)
+    at += len(re.match(r"[rVKSt]*", symbol[at:])[0])  # type: ignore[index]
+    names = []
+    while (length := re.match(r"\d+", symbol[at:])) is not None:
+        start = at + length.end()
+        at = start + int(length[0])
+        names.append(symbol[start:at])
+    return "::".join(names) or symbol
+
+
+def to_remarks(log: str, members: Collection[str]) -> list[dict[str, Any]]:
+    """Warnings, and what is said besides, of the user's own code."""
+    found = []
+    for one in parse(log, members):
+        if one.severity != "error" and one.chain:
+            severity = "warning" if one.severity == "warning" else "information"
+            found.append(
+                {"message": one.message, "severity": severity, "chain": one.chain, "code": one.code or "nvrtc"}
+            )
+    unique = {(one["message"], repr(one["chain"])): one for one in found}
+    return list(unique.values())
+
+
+def _place(member: str, line: str) -> list[Any]:
+    return [member, int(line), -1, -1, -1]

@@ -1,0 +1,116 @@
+"""One inference: NVRTC's front end over a kernel's translation unit, clang's types beside it, and what code
+generation needs kept.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ... import distributions, faults
+from . import diagnostics, unit
+from .compiler import Compiler, Result
+
+_FILE = re.compile(r'^(\s*\.file\s+\d+ )"/((?:[^"\\]|\\.)*)"', re.MULTILINE)
+
+
+def infer(compiler: Compiler, request: Mapping[str, Any]) -> tuple[Held | None, dict[str, Any]]:
+    """`{"closure", "arguments", "fields"}` → `{"inference", "options"}`. Every fault is in the inference."""
+    closure, fields = request["closure"], request.get("fields") or {}
+    made = unit.compose(closure, request.get("arguments") or ())
+    hints = {name: value for name, value in fields.items() if name != "target"}
+    options = unit.options(made, compiler.folders, hints, fields.get("target"), syntax_only=True)
+    names = [made.name] if made.is_template else []
+    checked: list[Result] = []
+
+    def check() -> None:
+        with _at_root():
+            checked.append(compiler.compile(made.source, options, names))
+
+    # Both are libraries that let go of the interpreter while they work.
+    beside = threading.Thread(target=check)
+    beside.start()
+    types, remarks = _types(compiler, made, options)
+    beside.join()
+    result = checked[0]
+    inference: dict[str, Any] = {
+        "types": types,
+        "remarks": [*diagnostics.to_remarks(result.log, made.members), *remarks],
+        "reached": [],
+    }
+    if not result.ok:
+        inference["faults"] = diagnostics.to_faults(result.log, made.members, result.status)
+        return None, {"inference": inference, "options": {}}
+    return Held(compiler, made), {"inference": inference, "options": {}}
+
+
+def _types(compiler: Compiler, made: unit.Unit, options: list[str]) -> tuple[list[Any], list[Any]]:
+    """Types and remarks on them; where there is no clang, a remark that says what to install."""
+    try:
+        from . import clang_library, clang_types
+    except ImportError:
+        return [], []
+    try:
+        found = clang_types.read(made.source, made.name, options, compiler.version)
+    except clang_library.Unavailable as missing:
+        first = next(iter(made.members))
+        message = f"no types: {missing} ({distributions.pip('libclang')})"
+        return [], [{"message": message, "severity": "hint", "chain": [[first, 1, -1, -1, -1]], "code": "clang"}]
+    return found.types, found.remarks
+
+
+@contextlib.contextmanager
+def _at_root() -> Iterator[None]:
+    """NVRTC puts the current folder before names in line tables: no path of this machine is to be in them."""
+    before = os.getcwd()
+    os.chdir("/")
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+class Held:
+    """A translation unit that compiles."""
+
+    def __init__(self, compiler: Compiler, made: unit.Unit) -> None:
+        self._compiler = compiler
+        self._unit = made
+
+    def listings(self) -> dict[str, Any]:
+        return {}
+
+    def codegen(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Blobs `ptx`, `cubin` and `log`."""
+        targets = list(request.get("targets") or ())
+        if len(targets) != 1:
+            refused = faults.fault(faults.USER, "code is generated for one target at a time", code="target")
+            return {"faults": {"": [refused]}}
+        made = self._unit
+        options = unit.options(made, self._compiler.folders, dict(request.get("hints") or {}), targets[0])
+        names = [made.name] if made.is_template else []
+        with _at_root():
+            result = self._compiler.compile(made.source, options, names, ("ptx", "cubin"))
+        if not result.ok:
+            return {"faults": {"": diagnostics.to_faults(result.log, made.members, result.status)}}
+        blobs = {
+            "ptx": self._named(result.blobs["ptx"].decode("utf-8", "replace").rstrip("\0")).encode(),
+            "cubin": result.blobs["cubin"],
+            "log": result.log.encode(),
+        }
+        encoded = {name: base64.b64encode(data).decode() for name, data in blobs.items()}
+        return {"blobs": encoded, "values": {}, "faults": {}}
+
+    def _named(self, ptx: str) -> str:
+        """Files by the names of the members, as the text had them."""
+
+        def own(match: re.Match[str]) -> str:
+            name = match[2].replace("\\'", "'")
+            return f'{match[1]}"{name}"' if name in self._unit.members else match[0]
+
+        return _FILE.sub(own, ptx)
