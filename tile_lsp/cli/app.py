@@ -83,6 +83,38 @@ def show(
     return run(ShowRequest(stage, kernel, arguments, targets, hints, python, as_json, stats))
 
 
+@commands.command(short_help="control-flow graph of a kernel's SASS or LLVM IR")
+@click.argument("stage", type=click.Choice(["sass", "llvm"]))
+@click.argument("kernel", metavar="FILE::KERNEL")
+@click.option(
+    "--arg", "arguments", multiple=True, metavar="NAME=TYPE", help="An argument's type, or a constant's value."
+)
+@click.option("--target", metavar="ARCH", help="An architecture, such as sm_90.")
+@click.option("--hint", "hints", multiple=True, metavar="NAME=VALUE", help="A hint, such as num_ctas=2.")
+@click.option("--python", metavar="INTERPRETER", help="The Python that has the compiler.")
+@click.option("-o", "--output", metavar="FILE", help="A picture (.svg, .pdf, .png, by Graphviz), or a .dot file.")
+def graph(
+    stage: str,
+    kernel: str,
+    arguments: tuple[str, ...],
+    target: str | None,
+    hints: tuple[str, ...],
+    python: str | None,
+    output: str | None,
+) -> Exit:
+    """Print the control-flow graph of a kernel in Graphviz' language, or draw it.
+
+    \b
+      tile-lsp graph sass matmul.py::matmul --target sm_90 -o matmul.svg
+      tile-lsp graph llvm matmul.py::matmul --target sm_90 | xdot -
+    """
+    from .graph import run
+    from .show import ShowRequest
+
+    targets = (target,) if target else ()
+    return run(ShowRequest(stage, kernel, arguments, targets, hints, python), output)
+
+
 @commands.command(short_help="the kernels of a file, and what each is compiled for")
 @click.argument("file")
 @click.option("--python", metavar="INTERPRETER", help="The Python that has the compiler.")

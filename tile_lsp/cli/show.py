@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -13,7 +14,7 @@ from tile_lsp.analysis.notebook import SUFFIX
 from tile_lsp.analysis.snapshot import FileView, JobView, KernelView, Snapshot
 from tile_lsp.engine.files import Files
 from tile_lsp.engine.session import Session
-from tile_lsp.ide.documents import Link, document
+from tile_lsp.ide.documents import Document, Link, document
 from tile_lsp.ide.jobs import arguments_line
 from tile_lsp.ide.type_listing import type_listing
 from tile_lsp.model.location import SourceRange, Span
@@ -33,6 +34,10 @@ from .workspace import OneFile
 _SHARED = frozenset({Stage.TYPES, Stage.HIR, Stage.TYPED})
 
 
+#: A document, and the path of its kernel's file, to what is shown of them.
+Draw = Callable[[Document, str], str]
+
+
 class ShowRequest(NamedTuple):
     """The command line as it came."""
 
@@ -44,6 +49,8 @@ class ShowRequest(NamedTuple):
     python: str | None = None
     as_json: bool = False
     stats: bool = False
+    draw: Draw | None = None
+    """What to make of a listing, in place of the listing itself."""
 
 
 class Shown(NamedTuple):
@@ -119,7 +126,7 @@ async def _show(session: Session, path: str, name: str, stage: Stage, request: S
         outcomes = await asyncio.gather(*(session.artifact(path, name, stage, job.job) for job in jobs))
         _, kernel = _view(session, path, name)
         all_shown = [
-            _show_artifact(session.snapshot(), kernel, stage, job, outcome)
+            _show_artifact(session.snapshot(), kernel, stage, job, outcome, request.draw)
             for job, outcome in zip(jobs, outcomes, strict=True)
         ]
     faults: list[Fault] = []
@@ -160,13 +167,20 @@ def _show_types(session: Session, path: str, name: str, index: int, sources: Sou
 
 
 def _show_artifact(
-    snapshot: Snapshot, kernel: KernelView, stage: Stage, job: JobView, outcome: Artifact | Fault
+    snapshot: Snapshot,
+    kernel: KernelView,
+    stage: Stage,
+    job: JobView,
+    outcome: Artifact | Fault,
+    draw: Draw | None,
 ) -> Shown:
     if isinstance(outcome, Fault):
         return Shown(job, "", (), (outcome,))
     if stage is Stage.CUBIN:
         return Shown(job, outcome.text, (), data=outcome.data)
     served = document(snapshot, kernel, job.job, stage, outcome)
+    if draw is not None:
+        return Shown(job, draw(served, kernel.path), ())
     return Shown(job, served.text, served.links)
 
 

@@ -175,6 +175,45 @@ class StatusResult(_Wire, frozen=True):
     version: str
 
 
+class GraphParams(_Wire, frozen=True):
+    """`tile/graph`: the control-flow graph of a listing of SASS or LLVM IR, by its URI, or by kernel and stage."""
+
+    uri: str | None = None
+    text_document: TextDocument | None = None
+    kernel: str | None = None
+    stage: str | None = None
+    job: str | None = None
+    """Token of the job; left out, the active one's."""
+
+
+class GraphBlock(_Wire, frozen=True):
+    id: str
+    """Of the node in the DOT, and of its group in an SVG that Graphviz makes of it."""
+    function: str
+    name: str
+    first: int
+    """Line of the listing with its first instruction."""
+    last: int
+    source: Location | None
+    """What most of it comes from."""
+
+
+class GraphResult(_Wire, frozen=True):
+    uri: str
+    """Of the listing."""
+    source: str
+    """URI of the file that holds the kernel."""
+    kernel: str
+    stage: str
+    label: str
+    """Of the job: `sm_90 · num_ctas=2`."""
+    dot: str
+    """The graph in Graphviz' language; empty where there is none."""
+    blocks: tuple[GraphBlock, ...]
+    problems: tuple[str, ...]
+    """Why there is none, or why it is not fresh."""
+
+
 class LayoutParams(_Wire, frozen=True):
     """`tile/layout`: how the values at a position lie over threads, or in shared memory: of a line of a TTGIR document,
     or of a name in the source, for the active job."""
@@ -215,6 +254,7 @@ class Request(msgspec.Struct, frozen=True):
 REQUESTS = {
     "tile/jobs": Request(JobsParams, JobsResult),
     "tile/document": Request(DocumentParams, DocumentResult),
+    "tile/graph": Request(GraphParams, GraphResult),
     "tile/stats": Request(StatsParams, StatsResult),
     "tile/selectJob": Request(SelectJobParams, SelectJobResult),
     "tile/status": Request(StatusParams, StatusResult),

@@ -4,6 +4,7 @@ import { Badges } from "./badge";
 import { serverCommands } from "./commands";
 import { registerCompare } from "./compare";
 import { Follow } from "./follow";
+import { Graphs } from "./graph";
 import { Kernels } from "./kernels";
 import { ThreadMaps } from "./layout";
 import { Listings, SCHEME } from "./listings";
@@ -50,6 +51,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     new Badges(listings),
     new Quiet(listings),
     new ThreadMaps(started),
+    new Graphs(started, kernels, listings),
     new Status(started, kernels, listings),
     new Missing(started, context.extensionUri),
   );

@@ -42,6 +42,44 @@ export type DocumentResult = {
   lines: Location[][][];
 };
 
+export type GraphBlock = {
+  /** Of the node in the DOT, and of its group in an SVG that Graphviz makes of it. */
+  id: string;
+  function: string;
+  name: string;
+  /** Line of the listing with its first instruction. */
+  first: number;
+  last: number;
+  /** What most of it comes from. */
+  source: Location | null;
+};
+
+/** `tile/graph`: the control-flow graph of a listing of SASS or LLVM IR, by its URI, or by kernel and stage. */
+export type GraphParams = {
+  uri?: string | null;
+  textDocument?: TextDocument | null;
+  kernel?: string | null;
+  stage?: string | null;
+  /** Token of the job; left out, the active one's. */
+  job?: string | null;
+};
+
+export type GraphResult = {
+  /** Of the listing. */
+  uri: string;
+  /** URI of the file that holds the kernel. */
+  source: string;
+  kernel: string;
+  stage: string;
+  /** Of the job: `sm_90 · num_ctas=2`. */
+  label: string;
+  /** The graph in Graphviz' language; empty where there is none. */
+  dot: string;
+  blocks: GraphBlock[];
+  /** Why there is none, or why it is not fresh. */
+  problems: string[];
+};
+
 /** One configuration of a kernel. */
 export type Job = {
   /** Digest of the whole job. */
@@ -183,6 +221,7 @@ export type TextDocument = {
 export interface Requests {
   "tile/jobs": { params: JobsParams; result: JobsResult };
   "tile/document": { params: DocumentParams; result: DocumentResult };
+  "tile/graph": { params: GraphParams; result: GraphResult };
   "tile/stats": { params: StatsParams; result: StatsResult };
   "tile/selectJob": { params: SelectJobParams; result: SelectJobResult };
   "tile/status": { params: StatusParams; result: StatusResult };
