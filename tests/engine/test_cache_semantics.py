@@ -465,7 +465,7 @@ async def test_a_swapped_toolchain_is_not_served_stale(bench, monkeypatch):
     swapped = msgspec.structs.replace(environment, reports=reports)
     pool = bench.session._pool
 
-    async def environment_of(python: str) -> object:
+    async def environment_of(python: str, drivers: str) -> object:
         return swapped
 
     monkeypatch.setattr(pool, "environment", environment_of)

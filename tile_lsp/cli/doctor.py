@@ -8,9 +8,11 @@ import platform
 import re
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from tile_lsp import __version__
 from tile_lsp.engine.interpreters import Candidate, candidates
-from tile_lsp.engine.session import cache_directory
+from tile_lsp.engine.session import Session, cache_directory
 from tile_lsp.engine.workers import Environment
 from tile_lsp.model.outcome import Fault
 
@@ -37,7 +39,7 @@ async def _run(python: str | None) -> Exit:
     environments = []
     for candidate in found:
         async with here.with_python(candidate.path).session() as session:
-            environments.append(await session.environment(here.path))
+            environments.append(await _both(session, here.path))
     fit = [has_frontend(environment) for environment in environments]
     # As the engine chooses: a setting counts alone, else the first that has a compiler, else the first.
     used = 0 if here.settings.python or not any(fit) else fit.index(True)
@@ -46,6 +48,15 @@ async def _run(python: str | None) -> Exit:
         write(f"\n{short_path(candidate.path)}, {candidate.source}{note}\n")
         write("".join(f"  {line}\n" for line in report(environment)))
     return Exit.OK if is_usable(environments[used]) else Exit.ENVIRONMENT
+
+
+async def _both(session: Session, path: str) -> Environment | Fault:
+    """What an interpreter has for Python's kernels, and for those of CUDA C++, which have a worker of their own."""
+    python = await session.environment(path)
+    cuda = await session.environment(f"{os.path.splitext(path)[0]}.cu")
+    if isinstance(python, Fault) or isinstance(cuda, Fault):
+        return python
+    return msgspec.structs.replace(python, frontends={**python.frontends, **cuda.frontends})
 
 
 def _distinct(found: Iterable[Candidate]) -> list[Candidate]:

@@ -23,7 +23,7 @@ from .source import short_path
 from .workspace import OneFile
 
 _COMPILERS = re.compile(
-    rb"\b(" + "|".join({name.split(".")[0] for f in FRONTENDS for name in f.kernel_decorators}).encode() + rb")\b"
+    rb"\b(" + "|".join(sorted({word for frontend in FRONTENDS for word in frontend.language.words})).encode() + rb")\b"
 )
 _DELAY = 0.2
 """Seconds without an edit before code is generated: a save is one edit, not many."""
@@ -56,10 +56,12 @@ class _Watch:
         return Exit.OK
 
     def _look(self, paths: Sequence[str]) -> None:
-        """Open what is new and holds Python, and have the rest looked at again."""
+        """Open what is new and may hold kernels, and have the rest looked at again."""
         assert self._session is not None
         for path in paths:
-            if path.endswith((".py", ".ipynb")) and self._path in (path, self._folder) and _mentions_compiler(path):
+            if not path.endswith((".py", ".ipynb", ".cu", ".cuh")) or self._path not in (path, self._folder):
+                continue
+            if _mentions_compiler(path):
                 self._session.open(path)
         self._session.files_changed(paths)
 
@@ -73,7 +75,7 @@ class _Watch:
 
 
 def _mentions_compiler(path: str) -> bool:
-    """Cheap to ask of each file of a large tree; a kernel's file has to import its compiler somewhere in its text."""
+    """Cheap to ask of each file of a large tree; a kernel's file says certain words somewhere in its text."""
     try:
         with open(path, "rb") as file:
             return _COMPILERS.search(file.read()) is not None

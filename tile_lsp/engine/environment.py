@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
+from tile_lsp.frontends import FRONTENDS
 from tile_lsp.model.job import digest
 from tile_lsp.model.outcome import Fault, FaultKind
 
@@ -64,7 +65,7 @@ async def environment_for(
     """
     lack: Fault | None = None
     for candidate in candidates(path, roots, setting):
-        environment = await pool.environment(candidate.path)
+        environment = await pool.environment(candidate.path, drivers_of(frontend))
         fault = environment if isinstance(environment, Fault) else frontend_fault(environment, frontend)
         if fault is None:
             return environment
@@ -73,6 +74,11 @@ async def environment_for(
             break
     assert lack is not None
     return lack
+
+
+def drivers_of(frontend: str) -> str:
+    """See `frontends.base.Language.drivers`."""
+    return next((other.language.drivers for other in FRONTENDS if other.name == frontend), "")
 
 
 def missing_tool(environment: Environment, tool: str) -> Fault:

@@ -438,14 +438,14 @@ def _stamp(path: str) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-async def start_nursery(python: str, limits: Limits) -> Nursery:
-    """Start an interpreter and hear what it has. Raises `StartFailed`."""
+async def start_nursery(python: str, limits: Limits, drivers: str = "") -> Nursery:
+    """Start an interpreter and hear what it has; `drivers`: see `frontends.base.Language`. Raises `StartFailed`."""
     if limits.fork:
-        zygote = await _Zygote.start(python, limits)
+        zygote = await _Zygote.start(python, limits, drivers)
         if zygote.environment.fork:
             return Nursery(zygote.environment, zygote, limits)
         await zygote.close()
-    spawner = _Spawner(python, limits)
+    spawner = _Spawner(python, limits, drivers)
     first = await spawner.make()
     nursery = Nursery(spawner.environment, spawner, limits)
     nursery._spare = asyncio.ensure_future(_made(first))
@@ -581,8 +581,8 @@ class _Zygote:
         self._loop.add_reader(self._control, self._read)
 
     @classmethod
-    async def start(cls, python: str, limits: Limits) -> _Zygote:
-        zygote = cls(await _Process.start(python, ()), limits)
+    async def start(cls, python: str, limits: Limits, drivers: str) -> _Zygote:
+        zygote = cls(await _Process.start(python, ("--drivers", drivers)), limits)
         try:
             try:
                 async with asyncio.timeout(limits.start):
@@ -699,15 +699,17 @@ class _Spawner:
 
     environment: Environment
 
-    def __init__(self, python: str, limits: Limits) -> None:
+    def __init__(self, python: str, limits: Limits, drivers: str) -> None:
         self._python = python
         self._limits = limits
+        self._drivers = drivers
         self._watching: set[asyncio.Task[None]] = set()
         self._workers: set[Worker] = set()
         self.alive = True
 
     async def make(self, *, spare: bool = False) -> Worker:
-        started = await _Process.start(self._python, ("--spawned", "--memory", str(self._limits.memory)))
+        options = ("--spawned", "--memory", str(self._limits.memory), "--drivers", self._drivers)
+        started = await _Process.start(self._python, options)
         worker = Worker(self._limits, started.output)
         await worker.connect(started.connection)
         worker.born(started.process.pid)

@@ -163,13 +163,13 @@ class Session:
         if not self.trusted:
             return
         task = asyncio.ensure_future(
-            self._learn_environment(find_interpreter(path, self.roots, self.settings.python).path)
+            self._learn_environment(find_interpreter(path, self.roots, self.settings.python).path, _drivers(path))
         )
         self._warming.add(task)
         task.add_done_callback(self._warming.discard)
 
-    async def _learn_environment(self, python: str) -> None:
-        environment = await self._pool.environment(python)
+    async def _learn_environment(self, python: str, drivers: str) -> None:
+        environment = await self._pool.environment(python, drivers)
         if isinstance(environment, Environment) and not environment.editable.items() <= self._editable.items():
             self._editable = {**self._editable, **environment.editable}
             self._touch(set(self._analyses))
@@ -301,7 +301,8 @@ class Session:
 
     async def environment(self, path: str) -> Environment | Fault:
         """What the interpreter of a file has."""
-        return await self._pool.environment(find_interpreter(path, self.roots, self.settings.python).path)
+        python = find_interpreter(path, self.roots, self.settings.python).path
+        return await self._pool.environment(python, _drivers(path))
 
     def stats(self) -> Stats:
         return self._counters.picture(self._compiler.running)
@@ -317,6 +318,11 @@ class Session:
         await self._launcher.close()
         await self._pool.close()
         self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def _drivers(path: str) -> str:
+    """What the worker for a file's kernels loads."""
+    return next((frontend.language.drivers for frontend in FRONTENDS if frontend.language.claims(path)), "")
 
 
 def cache_directory(settings: Settings) -> Path | None:

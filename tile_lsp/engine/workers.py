@@ -18,6 +18,7 @@ from typing import Any
 
 import msgspec
 
+from tile_lsp.frontends import FRONTENDS
 from tile_lsp.model.closure import Closure
 from tile_lsp.model.job import Argument, Scalar
 from tile_lsp.model.location import Chain, Place
@@ -40,6 +41,9 @@ __all__ = [
     "WorkerPool",
 ]
 
+_DRIVERS = {frontend.name: frontend.language.drivers for frontend in FRONTENDS}
+_Key = tuple[str, str]
+"""An interpreter, and which drivers its process has."""
 #: An environment that was looked at this long ago (s) is looked at again before it is trusted.
 _FRESH = 2.0
 _LAST_WORDS = 4096
@@ -155,9 +159,9 @@ class WorkerPool:
         """Warm processes started, restarts included."""
         self._counters = counters or Counters()
         self._slots = asyncio.Semaphore(self.limits.jobs or os.cpu_count() or 2)
-        self._starting: dict[str, asyncio.Task[Nursery]] = {}
-        self._nurseries: dict[str, Nursery] = {}
-        self._looked: dict[str, float] = {}
+        self._starting: dict[_Key, asyncio.Task[Nursery]] = {}
+        self._nurseries: dict[_Key, Nursery] = {}
+        self._looked: dict[_Key, float] = {}
         self._holders: OrderedDict[int, Holder] = OrderedDict()
         self._closing: set[asyncio.Task[None]] = set()
         self._listening: set[asyncio.Task[Listings | Fault]] = set()
@@ -165,10 +169,13 @@ class WorkerPool:
 
     # -- what there is -----------------------------------------------------------------------------------------------
 
-    async def environment(self, python: str) -> Environment | Fault:
-        """What an interpreter is and has; it is started for that, once. Noticed when something is installed into it."""
+    async def environment(self, python: str, drivers: str = "") -> Environment | Fault:
+        """What an interpreter is and has; it is started for that, once. Noticed when something is installed into it.
+
+        `drivers`: which front ends are asked about, see `frontends.base.Language`.
+        """
         try:
-            return (await self._nursery(python)).environment
+            return (await self._nursery(python, drivers)).environment
         except StartFailed as failure:
             return failure.fault
 
@@ -222,7 +229,7 @@ class WorkerPool:
             self._counters.loads += 1
             for attempt in range(2):
                 try:
-                    nursery = await self._nursery(python)
+                    nursery = await self._nursery(python, _DRIVERS.get(request.frontend, ""))
                     worker = await nursery.worker()
                 except StartFailed as failure:
                     return InferResult(Inference(faults=(failure.fault,)))
@@ -307,42 +314,44 @@ class WorkerPool:
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    async def _nursery(self, python: str) -> Nursery:
+    async def _nursery(self, python: str, drivers: str = "") -> Nursery:
         """The interpreter's warm process, started or restarted where need be; any number of callers, one start."""
-        nursery = self._nurseries.get(python)
-        if nursery is not None and nursery.alive and await self._is_current(nursery):
+        key = (python, drivers)
+        nursery = self._nurseries.get(key)
+        if nursery is not None and nursery.alive and await self._is_current(nursery, drivers):
             return nursery
-        task = self._starting.get(python)
+        task = self._starting.get(key)
         if task is None:
-            task = self._starting[python] = asyncio.ensure_future(self._start(python))
-            task.add_done_callback(lambda done: self._started(python, done))
+            task = self._starting[key] = asyncio.ensure_future(self._start(python, drivers))
+            task.add_done_callback(lambda done: self._started(key, done))
         # Not cancelled with one of its callers: the others wait for it too.
         return await asyncio.shield(task)
 
-    def _started(self, python: str, task: asyncio.Task[Nursery]) -> None:
-        self._starting.pop(python, None)
+    def _started(self, key: _Key, task: asyncio.Task[Nursery]) -> None:
+        self._starting.pop(key, None)
         if not task.cancelled():
             # All who waited for it may have gone.
             task.exception()
 
-    async def _start(self, python: str) -> Nursery:
-        old = self._nurseries.pop(python, None)
+    async def _start(self, python: str, drivers: str) -> Nursery:
+        old = self._nurseries.pop((python, drivers), None)
         if old is not None:
             self._retire(old)
         self.starts += 1
-        nursery = await start_nursery(python, self.limits)
-        self._looked[nursery.environment.executable] = asyncio.get_running_loop().time()
-        self._nurseries[python] = nursery
-        self._nurseries[nursery.environment.executable] = nursery
+        nursery = await start_nursery(python, self.limits, drivers)
+        self._looked[nursery.environment.executable, drivers] = asyncio.get_running_loop().time()
+        self._nurseries[python, drivers] = nursery
+        self._nurseries[nursery.environment.executable, drivers] = nursery
         nursery.prepare()
         return nursery
 
-    async def _is_current(self, nursery: Nursery) -> bool:
+    async def _is_current(self, nursery: Nursery, drivers: str) -> bool:
         """False once something was installed into the interpreter, or a tool was replaced."""
         now = asyncio.get_running_loop().time()
-        if now - self._looked.get(nursery.environment.executable, -_FRESH) < _FRESH:
+        key = (nursery.environment.executable, drivers)
+        if now - self._looked.get(key, -_FRESH) < _FRESH:
             return True
-        self._looked[nursery.environment.executable] = now
+        self._looked[key] = now
         return await asyncio.to_thread(nursery.is_current)
 
     def _retire(self, nursery: Nursery) -> None:

@@ -75,6 +75,13 @@ class Language(Protocol):
     kept by the text. Sites and workspaces go from here to the front ends and back, and no one else looks into them.
     """
 
+    drivers: str
+    """Which drivers a worker for its front ends loads: all of Python's, where it is empty, else the one of that name.
+    So nobody waits for a compiler that their files have no use for.
+    """
+    words: frozenset[str]
+    """One of them stands in each file with a kernel."""
+
     def claims(self, path: str) -> bool:
         """True if the file is of this language, by its name."""
         ...

@@ -15,6 +15,9 @@ from tile_lsp.model.settings import Settings
 class Python:
     """The language; satisfies `frontends.base.Language`. Holds no state."""
 
+    drivers = ""
+    words = frozenset({"cuda", "numba", "triton"})
+
     def claims(self, path: str) -> bool:
         """True for whatever is no source of CUDA C++: scripts go by any name."""
         return not path.endswith((".cu", ".cuh"))

@@ -9,7 +9,7 @@ import socket
 import sys
 
 from . import child, confine, hello, zygote
-from .drivers import DRIVERS
+from .drivers import DRIVERS, choose
 from .standins import StandIns
 from .wire import Channel
 
@@ -23,7 +23,9 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--fd", type=int, required=True, help="number of the inherited socket")
     parser.add_argument("--spawned", action="store_true", help="be one worker, not a process that forks workers")
     parser.add_argument("--memory", type=int, default=0, help="bytes that user code may allocate; 0: no limit")
+    parser.add_argument("--drivers", default="", help="the one driver to load; empty: those of Python's front ends")
     options = parser.parse_args(arguments)
+    choose(options.drivers)
 
     control = socket.socket(fileno=confine.move_high(options.fd))
     restore_environment()

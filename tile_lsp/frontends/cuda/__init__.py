@@ -24,6 +24,9 @@ SUFFIXES = (".cu", ".cuh")
 class CudaText:
     """The language; satisfies `frontends.base.Language`. Holds no state."""
 
+    drivers = "cuda"
+    words = frozenset({"__global__"})
+
     def claims(self, path: str) -> bool:
         return path.endswith(SUFFIXES)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from ..standins import StandIns
-from .cuda import Cuda
 from .cutile import CuTile
 from .numba import Numba
 from .triton import Triton
@@ -56,4 +55,14 @@ class Driver(Protocol):
         ...
 
 
-DRIVERS: dict[str, Driver] = {"cutile": CuTile(), "triton": Triton(), "numba": Numba(), "cuda": Cuda()}
+DRIVERS: dict[str, Driver] = {"cutile": CuTile(), "triton": Triton(), "numba": Numba()}
+"""Of this process; `choose` makes them others."""
+
+
+def choose(name: str) -> None:
+    """The driver of that name alone; where it is empty, Python's stay. What is not loaded takes no time."""
+    if name:
+        from .cuda import Cuda
+
+        DRIVERS.clear()
+        DRIVERS[name] = {"cuda": Cuda}[name]()
