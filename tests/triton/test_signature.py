@@ -348,6 +348,21 @@ def test_a_bound_that_is_as_large_as_can_be_is_no_value():
     assert (found["BLOCK"], found["SMALL"]) == ("4096", "512")
 
 
+def test_what_fractions_are_stored_to_holds_no_integers():
+    text = """
+    @triton.jit
+    def k(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+        at = tl.arange(0, BLOCK)
+        total = tl.sum(tl.load(x_ptr + at).to(tl.float32))
+        tl.atomic_add(out_ptr, total)
+        tl.atomic_add(out_ptr + 1, 1)
+        count = tl.load(out_ptr + 1)
+        if count == tl.num_programs(0):
+            tl.store(out_ptr + 2, tl.load(out_ptr) / n)
+    """
+    assert arguments(specs_of(text)[0])["out_ptr"] == "*fp32:16"
+
+
 def test_states_and_statistics_are_in_full_precision():
     text = """
     @triton.jit

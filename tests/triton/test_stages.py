@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,10 @@ async def test_every_stage_is_there_with_its_sources(bench: Workbench, kernel: s
             assert ".loc\t" not in shown.text
 
 
-@pytest.mark.parametrize("kernel", [kernel for kernel in KERNELS if "gluon" not in kernel])
+_USES_SHARED = ("softmax", "matmul", "forward", "backward", "attention", "copy")
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
 async def test_amd_has_amdgcn_in_place_of_ptx_and_sass(bench: Workbench, kernel: str):
     file, name = await opened(bench, kernel, "gfx942")
     shown = await bench.show(file, Stage.AMDGCN, name)
@@ -64,6 +68,11 @@ async def test_amd_has_amdgcn_in_place_of_ptx_and_sass(bench: Workbench, kernel:
     fault = await bench.session.artifact(bench.path(file), name, Stage.SASS)
     assert isinstance(fault, Fault)
     assert "amdgcn" in fault.message
+    rows = dict(re.findall(r"^  (\S.*?) {2,}(\d+)", (await bench.show(file, Stage.RESOURCES, name)).text, re.MULTILINE))
+    assert int(rows["registers"]) > 0
+    assert int(rows["waves"]) > 0
+    assert int(rows["code"]) > 100
+    assert (int(rows["shared memory"]) > 0) == (kernel.split("::")[1] in _USES_SHARED)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

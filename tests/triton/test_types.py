@@ -203,3 +203,36 @@ def k(x_ptr):
     await write(bench, "by_name.py", text)
     assert not bench.kernel("by_name.py").faults
     assert bench.types_of("by_name.py", "at") == {"int64"}
+
+
+async def test_torch_is_not_another_vendors(bench: Workbench):
+    text = """\
+import torch
+
+SIDE = tl.constexpr(16 if hasattr(torch, "npu") else 32)
+
+
+# tile-lsp: x_ptr=*fp32
+@triton.jit
+def k(x_ptr):
+    at = tl.arange(0, SIDE)
+    tl.store(x_ptr + at, 1.0)
+"""
+    await write(bench, "vendors.py", text)
+    assert bench.types_of("vendors.py", "at") == {"tensor<32xint32>"}
+
+
+async def test_of_several_guesses_that_fail_the_one_that_got_further_is_told(bench: Workbench):
+    text = """\
+import not_here_at_all as somewhere
+
+
+@triton.autotune(somewhere.configs(), key=[])
+@triton.jit
+def k(x_ptr, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(x_ptr + at, at.no_such_thing)
+"""
+    await write(bench, "further.py", text)
+    (fault,) = bench.kernel("further.py").faults
+    assert "no_such_thing" in fault.message

@@ -48,6 +48,52 @@ def read(text: str) -> Artifact:
     return Artifact(Stage.AMDGCN, "\n".join(lines) + "\n", tuple((chain,) if chain else () for chain in rows))
 
 
+#: What the assembler's metadata and LLVM's own remarks at a function's end are called there.
+_COUNTS = {
+    "vector": r"\.vgpr_count:\s+(\d+)",
+    "scalar": r"\.sgpr_count:\s+(\d+)",
+    "accumulation": r"\.agpr_count:\s+(\d+)",
+    "vector spills": r"\.vgpr_spill_count:\s+(\d+)",
+    "scalar spills": r"\.sgpr_spill_count:\s+(\d+)",
+    "scratch": r"\.private_segment_fixed_size:\s+(\d+)",
+    "parameters": r"\.kernarg_segment_size:\s+(\d+)",
+    "lanes": r"\.wavefront_size:\s+(\d+)",
+    "waves": r"; Occupancy:\s+(\d+)",
+    "code": r"; codeLenInByte = (\d+)",
+}
+_NAME = re.compile(r"\.symbol:\s+(\S+?)(?:\.kd)?\s*$", re.MULTILINE)
+_REGISTER_BYTES = 4
+
+
+def resources(text: str, shared: int, limit: int) -> Artifact:
+    """A small table of what the kernel takes, as its metadata says. `shared`: bytes of LDS that a launch gives to a
+    workgroup, `limit`: that it may have.
+    """
+    found = {name: int(m[1]) if (m := re.search(pattern, text)) else 0 for name, pattern in _COUNTS.items()}
+    name = _NAME.search(text)
+    spilled = found["vector spills"] * _REGISTER_BYTES
+    spills = f"{found['vector spills']} vector and {found['scalar spills']} scalar registers"
+    instructions = sum(line.startswith("\t") and line.strip()[:1] not in (".", ";", "") for line in _code(text))
+    accumulation = f", {found['accumulation']} of them accumulation" if found["accumulation"] else ""
+    rows = [
+        ("registers", str(found["vector"]), f"vector{accumulation}; {found['scalar']} scalar"),
+        ("shared memory", f"{shared} B", f"LDS, of {limit} B"),
+        ("scratch", f"{found['scratch']} B", "a lane's, spills included"),
+        ("spills", f"{spilled} B", spills if found["vector spills"] + found["scalar spills"] else ""),
+        ("parameters", f"{found['parameters']} B", ""),
+        ("waves", str(found["waves"]), f"of {found['lanes']} lanes on a SIMD, as registers allow"),
+        ("code", f"{found['code']} B", f"{instructions} instructions"),
+    ]
+    wide = max(len(value) for _, value, _ in rows)
+    body = "".join(f"  {row:<16}  {value:>{wide}}  {note}".rstrip() + "\n" for row, value, note in rows)
+    return Artifact(Stage.RESOURCES, f"{name[1] if name else 'kernel'}\n{body}")
+
+
+def _code(text: str) -> list[str]:
+    """Lines up to where tables begin."""
+    return text.partition("\t.section\t.rodata")[0].split("\n")
+
+
 def _chain(files: dict[int, str], line: str, match: re.Match[str]) -> Chain:
     places = [Place(files.get(int(match[1]), ""), int(match[2]), int(match[3]) - 1)]
     places += [Place(site[1], int(site[2]), int(site[3]) - 1) for site in _SITE.finditer(line)]

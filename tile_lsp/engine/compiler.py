@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from tile_lsp.frontends.base import FrontEnd
+from tile_lsp.frontends.base import BlobsByTarget, FrontEnd
 from tile_lsp.model.closure import Closure
 from tile_lsp.model.job import Job, Scalar, digest
 from tile_lsp.model.outcome import Artifact, Fault, FaultKind, Inference
@@ -444,7 +444,12 @@ class Compiler:
         """False beside it where something was left out that may be there another time."""
         whole = True
         blobs: dict[str, bytes] = {}
-        needed = compilation.frontend.blobs_for(stage)
+        frontend = compilation.frontend
+        needed = (
+            frontend.blobs_for_target(stage, compilation.job.config.target)
+            if isinstance(frontend, BlobsByTarget)
+            else frontend.blobs_for(stage)
+        )
         if DISASSEMBLY in needed:
             self._prepare_disassembly(compilation)
         names = [name.removesuffix("?") for name in needed]

@@ -184,11 +184,14 @@ class KernelTracker:
                 if tried.faults and tried.faults[0].kind is not FaultKind.USER:
                     # It takes too long, or there is no worker: the next one would be no better.
                     break
-                if not tried.faults:
+                # What ends before the kernel's first statement says less of it than what gets into it.
+                further = bool(tried.types) and not inference.types
+                if not tried.faults or further:
                     inference, key = tried, other.view.job.key
                     jobs = list(self._plan.jobs)
                     jobs[index] = other
                     self._plan = Plan(tuple(jobs), self._plan.fault)
+                if not tried.faults:
                     break
         self._inferences[key] = inference
 

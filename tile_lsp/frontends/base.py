@@ -180,3 +180,12 @@ class NamesParameters(Protocol):
     def parameters(self, arguments: Sequence[Argument], types: Mapping[str, str]) -> tuple[Parameter, ...]:
         """In their order; empty if that is not known. `types`: argument → its type as inference writes it, if known."""
         ...
+
+
+@runtime_checkable
+class BlobsByTarget(Protocol):
+    """A front end whose stages are read from other blobs for another vendor's targets."""
+
+    def blobs_for_target(self, stage: Stage, target: str | None) -> tuple[str, ...]:
+        """As `FrontEnd.blobs_for`."""
+        ...

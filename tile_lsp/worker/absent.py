@@ -97,6 +97,8 @@ class Absent:
             return Version
         if path in self.answers:
             value = self.answers[path]
+            if value is NotImplemented:
+                raise AttributeError(f"{path.partition('.')[0]} has no {path.partition('.')[2]}")
             plain = path.endswith(("__version__", "version.cuda", "version.hip", "version.xpu"))
             return value if plain else _Answer(path, self, value)
         if path not in self._nodes:

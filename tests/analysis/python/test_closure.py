@@ -362,6 +362,35 @@ TWO = 2
         "2",
     ),
     Case(
+        "a module whose name a call from another module binds",
+        """\
+import cuda.tile as ct
+from shim import chosen
+@ct.kernel
+def k():
+    return chosen
+-- shim.py
+import backend
+import torch
+backend.choose(4)
+torch.cuda.init()
+try:
+    backend.choose(2)
+    chosen = backend.get()
+except ImportError:
+    chosen = None
+-- backend.py
+found = None
+def choose(value):
+    global found
+    found = value
+def get():
+    return found
+""",
+        "ct chosen k backend/found backend/choose backend/get shim/backend shim/backend#2 shim/chosen",
+        "2",
+    ),
+    Case(
         "what only type checkers see isn't loaded",
         """\
 from __future__ import annotations

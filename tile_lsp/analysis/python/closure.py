@@ -11,7 +11,7 @@ import ast
 import builtins
 import dataclasses
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NoReturn
 
@@ -59,18 +59,24 @@ _STATELESS = frozenset(
 )
 
 
+Registers = Callable[[Workspace, PythonFile, frozenset[str]], Iterable[int]]
+"""Of a module and the names that are needed of it: the indices of statements that tell a compiler something."""
+
+
 def build_closure(
     kernel: KernelSite,
     workspace: Workspace,
     bindings: Mapping[str, str] = MappingProxyType({}),
     expressions: Sequence[str] = (),
+    registers: Registers | None = None,
 ) -> ClosureResult:
     """The closure of a kernel. `bindings` give parameters of the function that makes it, as Python expressions:
-    `{"tile": "64"}`. `expressions` are evaluated in its module, for its arguments.
+    `{"tile": "64"}`. `expressions` are evaluated in its module, for its arguments. `registers` says which statements
+    are executed though no name of theirs is read.
 
     `kernel` must be from this workspace's revision of its file.
     """
-    builder = _Builder(kernel, workspace, bindings, expressions)
+    builder = _Builder(kernel, workspace, bindings, expressions, registers)
     try:
         closure, members = builder.build()
     except _BlockedError as error:
@@ -190,8 +196,14 @@ class _State:
 
 class _Builder:
     def __init__(
-        self, kernel: KernelSite, workspace: Workspace, given: Mapping[str, str], expressions: Sequence[str]
+        self,
+        kernel: KernelSite,
+        workspace: Workspace,
+        given: Mapping[str, str],
+        expressions: Sequence[str],
+        registers: Registers | None,
     ) -> None:
+        self.registers = registers
         self.kernel = kernel
         self.workspace = workspace
         self.given = given
@@ -346,7 +358,7 @@ class _Builder:
         if not rebinds:
             names.discard(hidden or "")
         index = state.index
-        mutable = frozenset(name for name in names if self._is_mutable(state, name))
+        mutable = frozenset(n for n in names if self._is_mutable(state, n) or self._sets_globals(state, n))
         setters = frozenset(f for name in names for f in index.setter_names.get(name, ()))
         need = Need(frozenset(names), mutable, setters, self._loads(state), frozenset(state.stars), self.documents)
         selected: set[int] = set()
@@ -366,6 +378,11 @@ class _Builder:
             form = form_of(state.file.statements[i].statement, need)
             if form is not None and not (isinstance(form.node, ast.ImportFrom) and form.node.module == "__future__"):
                 forms[i] = form
+        if self.registers is not None:
+            for i in self.registers(self.workspace, state.file, frozenset(state.needs)):
+                form = _whole_form(state.file.statements[i].statement) if i != state.anchor else None
+                if form is not None:
+                    forms[i] = form
         return forms
 
     def _is_mutable(self, state: _State, name: str) -> bool:
@@ -383,6 +400,21 @@ class _Builder:
                 for meaning in self.workspace.meanings(state.file, (name,)):
                     if isinstance(meaning.node, (ast.ClassDef, ast.expr)) and not isinstance(meaning.node, ast.Lambda):
                         return True
+        return False
+
+    def _sets_globals(self, state: _State, name: str) -> bool:
+        """True for a module of the workspace with functions that bind its names, of which something is called here:
+        `backend.choose("cuda")`.
+        """
+        if name not in state.index.calls:
+            return False
+        for meaning in self.workspace.meanings(state.file, (name,)):
+            if meaning.node is not None or meaning.rest:
+                continue
+            refs = self.workspace.finder.absolute(meaning.dotted, state.ref.path)
+            file = self.workspace.file(refs[-1].path) if refs and refs[-1].path else None
+            if file is not None and index_of(file).setter_names:
+                return True
         return False
 
     def _loads(self, state: _State) -> frozenset[str]:

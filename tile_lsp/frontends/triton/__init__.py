@@ -47,6 +47,9 @@ class Triton(PythonFrontEnd):
     def blobs_for(self, stage: Stage) -> tuple[str, ...]:
         return recipe.blobs_for(stage)
 
+    def blobs_for_target(self, stage: Stage, target: str | None) -> tuple[str, ...]:
+        return recipe.blobs_for(stage, target)
+
     def read(self, stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
         return artifacts.read(stage, blobs)
 

@@ -157,7 +157,9 @@ def _pointer(parameter: Parameter, usage: Usage, use: Use, guess: Guess) -> Assu
     name = parameter.name
     if _FULL.search(name) and not use.index and guess.pointer in ("", "bf16"):
         return Assumed("*fp32:16", Origin("assumed", f"{use.pointer}; its name"))
-    if use.index or (_INDEX.search(name) and not use.dot and not re.search("scale|weight|grad|dy", name, re.I)):
+    if (use.index and not use.floating) or (
+        _INDEX.search(name) and not use.dot and not use.floating and not re.search("scale|weight|grad|dy", name, re.I)
+    ):
         element = "i64" if _WIDE_INDEX.search(name) else "i32"
         return Assumed(f"*{element}:16", Origin("assumed", use.index or f"{use.pointer}; its name"))
     if use.truth or re.search(r"mask", name, re.IGNORECASE):
@@ -207,7 +209,8 @@ def _value(name: str, use: Use, guess: Guess) -> tuple[str, str]:
     if use.none and guess.optional:
         return "None", "compared with None"
     if use.size:
-        return str(guess.block), "length of a block"
+        # What is unrolled as often as a block is long takes minutes to compile.
+        return str(min(guess.block, 16) if use.static_loop else guess.block), "length of a block"
     if (use.flag and not use.number) or (_FLAG.search(name) and not use.number):
         return str(guess.flags), "used as a condition"
     if use.static_loop:

@@ -67,8 +67,10 @@ _ASKS_WARPS = re.compile(r"gluon|num_warps\s*\(|num_threads\s*\(|num_ctas\s*\(")
 _WARPS = frozenset({"num_warps", "num_ctas", "maxnreg"})
 
 
-def blobs_for(stage: Stage) -> tuple[str, ...]:
+def blobs_for(stage: Stage, target: str | None = None) -> tuple[str, ...]:
     """Names of the blobs that a stage's reader needs; none for what inference itself yields."""
+    if stage is Stage.RESOURCES and targets.is_amd(target):
+        return ("amdgcn", "usage")
     return _BLOBS[stage]
 
 
@@ -137,6 +139,8 @@ def tool_for(blob: str, config: Config, generated: Mapping[str, Scalar]) -> Tool
     target = config.target or ""
     if blob in ("ptx", "cubin") and targets.is_amd(target):
         return _user(f"{target} is AMD's: its stage amdgcn is there in place of PTX and SASS", "stage")
+    if blob == "usage" and (message := _too_much(target, generated)):
+        return _user(message, "resources")
     if blob == "amdgcn" and not targets.is_amd(target):
         return _user(f"{target} is NVIDIA's: it has PTX and SASS in place of amdgcn", "stage")
     if blob != "cubin":

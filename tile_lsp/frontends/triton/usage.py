@@ -19,6 +19,9 @@ _THROUGH = frozenset(
     {"to", "cast", "where", "minimum", "maximum", "min", "max", "cdiv", "multiple_of", "max_contiguous", "broadcast_to"}
     | {"expand_dims", "reshape", "view", "trans", "sum", "abs"}
 )
+_FLOATING = frozenset(
+    {"exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sigmoid", "erf", "sin", "cos", "sqrt_rn", "tanh", "softmax"}
+)
 _LANGUAGES = ("triton.language.", "triton.experimental.gluon.language.")
 _DEPTH = 8
 
@@ -50,6 +53,8 @@ class Use(msgspec.Struct):
     numbers: tuple[int, ...] = ()
     """The same."""
     called: bool = False
+    floating: bool = False
+    """What is stored through it is no integer."""
     items: int = 0
     """So many items of it are used: it is a tuple."""
     counted_by: str = ""
@@ -101,6 +106,8 @@ class _Reader:
         """Local name → parameters whose loaded values it is computed from."""
         self.counting: set[str] = set()
         """Local names that count: program ids, ranges."""
+        self.floating: set[str] = set()
+        """Local names of what can't be integers."""
         self.bounds: dict[str, str] = {}
         """Loop variable → the parameter that ends its loop."""
 
@@ -171,6 +178,8 @@ class _Reader:
             self.loaded.setdefault(name, set()).update(loaded)
         if self._counts(value):
             self.counting.add(name)
+        if self._floats(value):
+            self.floating.add(name)
 
     def _leaves(self, node: ast.expr) -> set[str]:
         """Parameters that an expression of additions starts from."""
@@ -240,6 +249,24 @@ class _Reader:
                 return word in ("min", "max", "minimum", "maximum", "where") and any(map(self._counts, node.args))
         return False
 
+    def _floats(self, node: ast.expr) -> bool:
+        """True for what can't be an integer."""
+        match node:
+            case ast.Constant(value=value):
+                return isinstance(value, float)
+            case ast.Name(id=name):
+                return name in self.floating
+            case ast.BinOp(left=left, op=operator, right=right):
+                return isinstance(operator, ast.Div) or self._floats(left) or self._floats(right)
+            case ast.UnaryOp(operand=operand):
+                return self._floats(operand)
+            case ast.Call(func=ast.Attribute(attr="to"), args=[dtype, *_]):
+                return isinstance(dtype, ast.Attribute) and dtype.attr.startswith(("float", "bfloat"))
+            case ast.Call(args=arguments):
+                word = self._word(node)
+                return word in _FLOATING or (word in _THROUGH and any(map(self._floats, arguments)))
+        return False
+
     # -- what is done with them
 
     def _call(self, node: ast.Call) -> None:
@@ -248,6 +275,8 @@ class _Reader:
         if language and (word in _ACCESS or word.startswith("atomic_") or word in _BASES):
             for name in self._accessed(node):
                 self._use(name).pointer = f"used by tl.{word}"
+                if word in ("store", "atomic_add") and len(node.args) > 1 and self._floats(node.args[1]):
+                    self._use(name).floating = True
             if word in ("load", "store") and (mask := _keyword(node, "mask")) is not None:
                 self._conditions(mask)
             if word in _BASES:
@@ -296,7 +325,7 @@ class _Reader:
                 for value in node.args:
                     for name in self._names(value):
                         self._use(name).static_loop = True
-        elif word in ("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sigmoid", "erf", "sin", "cos", "sqrt_rn", "tanh"):
+        elif word in _FLOATING - {"softmax"}:
             if any(self._loaded_in(value) for value in node.args[:1]):
                 self.usage.needs_float32 = True
         elif word in ("where",) and node.args:
@@ -333,6 +362,7 @@ class _Reader:
                 own.index = own.index or use.index
                 own.dot = own.dot or use.dot
                 own.descriptor = own.descriptor or use.descriptor
+                own.floating = own.floating or use.floating
             if isinstance(value, ast.Name):
                 for name in self.aliases.get(value.id, ()):
                     own = self._use(name)
@@ -342,6 +372,7 @@ class _Reader:
                     own.dtype = own.dtype or use.dtype
                     own.static_loop = own.static_loop or use.static_loop
                     own.called = own.called or use.called
+                    own.items = max(own.items, use.items)
                     own.texts = tuple(dict.fromkeys((*own.texts, *use.texts)))
                     own.numbers = tuple(dict.fromkeys((*own.numbers, *use.numbers)))
             if use.dot:

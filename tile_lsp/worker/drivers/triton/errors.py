@@ -21,6 +21,7 @@ _MOST = 40
 #: What newer releases took away, and what to write in its place.
 GONE = {
     "make_block_ptr": "make_block_ptr is gone from triton 3.9: use tl.make_tensor_descriptor, or pointer arithmetic",
+    "Block pointers": "use tl.make_tensor_descriptor, or pointer arithmetic, in place of tl.make_block_ptr",
     "advance": "tl.advance is gone from triton 3.9 with block pointers: pass the offset to the descriptor's load",
     "trans_b": "tl.dot has no trans_b: give it tl.trans(b)",
     "trans_a": "tl.dot has no trans_a: give it tl.trans(a)",

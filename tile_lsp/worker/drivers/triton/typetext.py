@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from typing import Any
 
 from triton.language import core
@@ -47,13 +48,19 @@ def dtype(ty: Any) -> str:
     if type(ty).__name__ == "shared_memory_descriptor_type" and shape is not None:
         dims = "x".join(str(_plain(length)) for length in shape)
         return f"shared<{dims}x{ty.element_ty}, {layout(ty.layout)}>"
+    block = getattr(ty, "block_type", None)
+    if isinstance(block, core.block_type) and "tensor_descriptor" in type(ty).__name__:
+        dims = ",".join(str(_plain(length)) for length in block.shape)
+        return f"tensordesc<{block.scalar}[{dims}]{_layout(ty)}>"
     if isinstance(ty, core.tuple_type):
         return f"({', '.join(dtype(item) for item in ty.types)}{',' if len(ty.types) == 1 else ''})"
     return _short(str(ty))
 
 
 def layout(value: Any) -> str:
-    return _short(str(_plain(value)).replace("cga_layout=[]", "").replace(", )", ")"))
+    text = str(_plain(value)).replace("cga_layout=[]", "").replace(", )", ")")
+    # Lists are kept as tuples, one of which may look like a number.
+    return _short(re.sub(r"=\((\d[\d, ]*?),?\)", r"=[\1]", text))
 
 
 def _layout(ty: Any) -> str:

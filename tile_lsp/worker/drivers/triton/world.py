@@ -8,10 +8,11 @@ from .device import shared_memory
 
 #: Triton release → the torch that pins it.
 _TORCH = {(3, 6): "2.11.0", (3, 7): "2.12.1", (3, 8): "2.14.1"}
+_VENDORS = ("corex", "gcu", "maca", "mlu", "musa", "npu", "ptpu", "sdaa", "txda", "vacc")
 
 
 def answers(target: str, triton_version: str) -> dict[str, Any]:
-    """Dotted name → value, or the value of a call of it."""
+    """Dotted name → value, or the value of a call of it; `NotImplemented` for what there is not."""
     is_cuda = target.startswith("sm_")
     number = int(target[3:]) if is_cuda else 0
     capability = (number // 10, number % 10) if is_cuda else (9, 4)
@@ -33,6 +34,8 @@ def answers(target: str, triton_version: str) -> dict[str, Any]:
         "torch.backends.mps.is_available": False,
         "torch.compiler.is_compiling": False,
         "torch.is_grad_enabled": False,
+        # What other vendors add to torch, and what tells them by that.
+        **dict.fromkeys((f"torch.{vendor}" for vendor in _VENDORS), NotImplemented),
         "transformers.__version__": "4.56.0",
     }
 
