@@ -379,6 +379,45 @@ def test_states_and_statistics_are_in_full_precision():
     assert any(other["q"] == other["h0"] == "*fp16:16" for other in others)
 
 
+INDUCTOR = """
+first = async_compile.triton('first', \'\'\'
+import triton
+import triton.language as tl
+from torch._inductor.runtime import triton_helpers, triton_heuristics
+triton_helpers.set_driver_to_gpu()
+
+@triton_heuristics.pointwise(
+    size_hints={'x': 4096},
+    filename=__file__,
+    triton_meta={'signature': {'in_ptr0': '*bf16', 'ks0': 'i64', 'xnumel': 'i32', 'XBLOCK': 'constexpr'},
+        'constants': {}, 'configs': [%s]},
+    inductor_meta={'kernel_name': 'first'},
+)
+@triton.jit
+def k(in_ptr0, ks0, xnumel, XBLOCK : tl.constexpr):
+    x = tl.program_id(0) * XBLOCK + tl.arange(0, XBLOCK)[:]
+    tl.store(in_ptr0 + x, x %% ks0, x < xnumel)
+\'\'\', device_str='cuda')
+
+async_compile.wait(globals())
+"""
+
+
+@pytest.mark.parametrize(
+    "configs",
+    [
+        "{(0,): [['tt.divisibility', 16]], (2,): [['tt.divisibility', 16]]}",
+        "AttrsDescriptor.from_dict({'arg_properties': {'tt.divisibility': (0, 2), 'tt.equal_to': ()}, 'cls': 'A'})",
+        "instance_descriptor(divisible_by_16=(0, 2), equal_to_1=())",
+    ],
+)
+def test_kernels_in_strings_of_generated_modules_with_their_own_signature(configs: str):
+    assert kernels(INDUCTOR % configs) == ["k"]
+    (spec,) = specs_of(INDUCTOR % configs)
+    assert arguments(spec) == {"in_ptr0": "*bf16:16", "ks0": "i64", "xnumel": "i32:16", "XBLOCK": "64"}
+    assert [origin.kind for origin in spec.origins] == ["annotation", "annotation", "annotation", "assumed"]
+
+
 DOCS = Path(__file__).parents[2] / "docs" / "signatures.md"
 
 

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 
 from tile_lsp.model.location import Span
 
+from .embedded import unwrapped
 from .text import CELL_MARK, byte_column, clean
 
 #: A line that may start a top-level statement: not indented, no comment, no closing bracket.
@@ -142,7 +143,7 @@ class PythonFile:
     def __init__(self, path: str, text: str) -> None:
         self.path = path
         self.text = text
-        self.clean = clean(text)
+        self.clean = unwrapped(clean(text))
         """The text that was parsed: lines and columns as in `text`."""
         statements: list[Placed] = []
         broken: list[Broken] = []

@@ -66,6 +66,7 @@ GUESSES = (
     Guess(pointer="bf16", flags=True, dim=32, block=128),
     Guess(pointer="i32"),
     Guess(dim=2, block=32, flags=True),
+    Guess(pointer="i64"),
     Guess(pointer="i8"),
     Guess(pointer="i8", dim=1024),
     Guess(dim=4, block=64),

@@ -18,6 +18,7 @@ from . import spec
 from .assume import GUESSES, Assumed, Parameter, alternatives, assume
 from .configs import TunedConfig, Tuning, read_tuning
 from .launches import Launch, read_launch
+from .meta import read_meta
 from .signature import Expected, Given, read_comment, read_settings
 from .usage import Usage, read_usage
 
@@ -90,6 +91,7 @@ class _Sources:
         self.launch = launch
         self.names = names
         self.constants = constants
+        self.meta = read_meta(kernel, constants)
 
     def parameter(self, name: str, default: ast.expr | None, annotation: ast.expr | None) -> Parameter:
         constexpr = name in self.constants
@@ -106,6 +108,8 @@ class _Sources:
             return _with(plain, comment.arguments[name], Origin(kind))
         if name in settings.arguments:
             return _with(plain, settings.arguments[name], Origin("settings"))
+        if name in self.meta:
+            return _with(plain, self.meta[name], Origin("annotation", "triton_meta"))
         if self.config is not None and name in self.config.arguments:
             which = f"config {self.index + 1} of {len(self.tuning.configs)}"
             pruned = ", before pruning" if self.tuning.pruned else ""
