@@ -1,7 +1,7 @@
 """Modules that generated code holds in strings, put in the place of the calls that they are given to.
 
-Inductor writes `name = async_compile.triton('name', '''` in front of a kernel's module and `''', device_str='cuda')` after
-it. With these two lines left empty each kernel stands in the file's own text, where it stood: no line or column moves.
+Inductor writes `name = async_compile.triton('name', '''` in front of a kernel's module and `''', device_str='cuda')`
+after it. With these two lines left empty each kernel is the file's own, where it stood: no line or column moves.
 """
 
 from __future__ import annotations
