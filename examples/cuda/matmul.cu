@@ -5,7 +5,6 @@
 
 constexpr int TILE = 16;
 
-// tile-lsp: target=sm_90
 __global__ void matmul(float *__restrict__ C, const float *__restrict__ A, const float *__restrict__ B, int m, int n, int k) {
     __shared__ float tileA[TILE][TILE];
     __shared__ float tileB[TILE][TILE];

@@ -60,7 +60,7 @@ class Cuda:
     def closure(
         self, site: KernelSite, workspace: Workspace, bindings: Mapping[str, str], expressions: Sequence[str]
     ) -> ClosureResult:
-        return build_closure(site, workspace, expressions)
+        return build_closure(site, workspace, bindings, expressions)
 
     def check_config(self, config: Config) -> str | None:
         return hints.check_config(config)

@@ -2,11 +2,53 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 #: `using namespace std;` is an error where no header has opened it.
 _PRELUDE = "namespace std {}\n"
+#: What nvcc's own first header brings along from the C library, and NVRTC does not know.
+_C_LIBRARY = {
+    "INFINITY": "__int_as_float(0x7f800000)",
+    "NAN": "__int_as_float(0x7fffffff)",
+    "HUGE_VAL": "__longlong_as_double(0x7ff0000000000000LL)",
+    "HUGE_VALF": "__int_as_float(0x7f800000)",
+    "M_E": "2.7182818284590452354",
+    "M_LOG2E": "1.4426950408889634074",
+    "M_LOG10E": "0.43429448190325182765",
+    "M_LN2": "0.69314718055994530942",
+    "M_LN10": "2.30258509299404568402",
+    "M_PI": "3.14159265358979323846",
+    "M_PI_2": "1.57079632679489661923",
+    "M_PI_4": "0.78539816339744830962",
+    "M_1_PI": "0.31830988618379067154",
+    "M_2_PI": "0.63661977236758134308",
+    "M_2_SQRTPI": "1.12837916709551257390",
+    "M_SQRT2": "1.41421356237309504880",
+    "M_SQRT1_2": "0.70710678118654752440",
+    "CHAR_BIT": "8",
+    "SCHAR_MIN": "(-128)",
+    "SCHAR_MAX": "127",
+    "UCHAR_MAX": "255",
+    "SHRT_MIN": "(-32768)",
+    "SHRT_MAX": "32767",
+    "USHRT_MAX": "65535",
+    "INT_MIN": "(-2147483647 - 1)",
+    "INT_MAX": "2147483647",
+    "UINT_MAX": "4294967295U",
+    "LONG_MIN": "(-9223372036854775807L - 1L)",
+    "LONG_MAX": "9223372036854775807L",
+    "ULONG_MAX": "18446744073709551615UL",
+    "LLONG_MIN": "(-9223372036854775807LL - 1LL)",
+    "LLONG_MAX": "9223372036854775807LL",
+    "ULLONG_MAX": "18446744073709551615ULL",
+    "EXIT_SUCCESS": "0",
+    "EXIT_FAILURE": "1",
+    "RAND_MAX": "2147483647",
+}
+_TYPES = {"uint": "unsigned int", "ushort": "unsigned short", "ulong": "unsigned long"}
+_WORD = re.compile(r"[^\W\d]\w*")
 #: For a kernel whose meaning is the same for every architecture.
 _ANY_TARGET = "sm_90"
 _FLAGS = {
@@ -30,11 +72,34 @@ class Unit(NamedTuple):
 
 def compose(closure: Mapping[str, Any], arguments: Sequence[Sequence[str]]) -> Unit:
     members = {member["id"]: member["text"] for module in closure["modules"] for member in module["members"]}
-    source = _PRELUDE + "".join(f'#line 1 "{name}"\n{text}\n' for name, text in members.items())
+    text_of_members = "".join(f'#line 1 "{name}"\n{text}\n' for name, text in members.items())
+    source = _prelude(text_of_members) + text_of_members
     values = [value for _, value in arguments]
     expression = closure["entry"]["expression"]
+    space = expression.partition("<")[0].rpartition("::")[0]
+    if space and values:
+        # The arguments of a template may be named as they are where it stands.
+        source += f"using namespace {space};\n"
     name = f"{expression}<{', '.join(values)}>" if values else expression
     return Unit(source, members, name, "<" in name, tuple(closure.get("roots") or ()))
+
+
+def _prelude(text: str) -> str:
+    """What stands before the first member, of it what the members have a use for."""
+    words = set(_WORD.findall(text))
+    lines = [
+        f"#define {name} {value}\n" for name, value in _C_LIBRARY.items() if name in words and not _given(text, name)
+    ]
+    # A typedef may be said twice; a class of the name, or a template's parameter, may not.
+    for name, type_ in _TYPES.items():
+        if name in words and not re.search(rf"\b(?:struct|class|union|enum|typename|define|using)\s+{name}\b", text):
+            lines.append(f"typedef {type_} {name};\n")
+    return _PRELUDE + "".join(lines)
+
+
+def _given(text: str, name: str) -> bool:
+    """True if a header that the text includes defines a macro of limits."""
+    return "#include <cuda/std/climits>" in text and name.endswith(("_MAX", "_MIN", "_BIT"))
 
 
 def options(
