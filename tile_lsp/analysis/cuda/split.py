@@ -126,7 +126,7 @@ class _Splitter:
                     self._take(BROKEN, 1)
             elif not self.flat and (length := self._opening()):
                 self._take(OPEN, length)
-                self.around.append(_name(self.pieces[-1].tokens[:-1]))
+                self.around.append(name_of(self.pieces[-1].tokens[:-1]))
             else:
                 self._declaration()
         return self.pieces
@@ -208,8 +208,8 @@ class _Splitter:
     def _resumed(line: str, saved: list[tuple[int, int]], depth: int, parens: int) -> tuple[int, int]:
         """Each branch of a condition begins with the brackets that were open before the first one."""
         kind = kind_of(line)
-        if kind == ELSE and saved:
-            return saved[-1]
+        if kind == ELSE:
+            return saved[-1] if saved else (0, 0)
         if kind == ENDIF and saved:
             saved.pop()
         return depth, parens
@@ -243,7 +243,7 @@ class _Splitter:
         return index
 
 
-def _name(run: Sequence[Token]) -> str:
+def name_of(run: Sequence[Token]) -> str:
     return " ".join(token.text for token in run if token.text != "inline").replace(" :: ", "::")
 
 

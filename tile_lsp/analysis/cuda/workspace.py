@@ -14,8 +14,9 @@ from tile_lsp.model.settings import Cuda
 
 from .facts import MACRO, NOTHING, OPERATOR, Facts, facts_of, specifier_macros
 from .headers import is_toolkit
+from .lexer import DIRECTIVE
 from .options import Options, options_for
-from .split import BROKEN, CLOSE, DECLARATION, DEFINE, ELSE, ENDIF, IF, INCLUDE, OPEN, Piece, split
+from .split import BROKEN, CLOSE, DECLARATION, DEFINE, ELSE, ENDIF, IF, INCLUDE, OPEN, Piece, kind_of, name_of, split
 
 _DEEPEST = 64
 """Headers inside of headers."""
@@ -107,7 +108,7 @@ def _again(known: CudaFile, text: str) -> list[Piece] | None:
             continue
         between = split(text, start, end, around)
         last = between[-1] if between else head[-1]
-        if any(one.kind == BROKEN for one in between) or _after(last) != piece.around:
+        if any(one.kind == BROKEN for one in between) or not _follows(last, piece):
             continue
         if text[last.end : end].find("/*") >= 0 or not _starts_line(text, end, piece):
             continue
@@ -133,9 +134,33 @@ def _starts_line(text: str, at: int, piece: Piece) -> bool:
 
 
 def _after(piece: Piece) -> tuple[str, ...]:
+    """What is open after a piece."""
     if piece.kind == OPEN:
-        return (*piece.around, "")
+        return (*piece.around, name_of(piece.tokens[:-1]))
     return piece.around
+
+
+def _follows(last: Piece, piece: Piece) -> bool:
+    """True if what is open after one piece is what was open before the other."""
+    after = _after(last)
+    if piece.kind == CLOSE:
+        return after[:-1] == piece.around and len(after) > len(piece.around)
+    return after == piece.around
+
+
+def _ends(piece: Piece) -> int:
+    """How many conditions end in a declaration that do not begin in it."""
+    depth = ends = 0
+    for token in piece.tokens if piece.kind == DECLARATION else ():
+        if token.kind == DIRECTIVE:
+            kind = kind_of(token.text)
+            if kind == IF:
+                depth += 1
+            elif kind == ENDIF:
+                depth -= 1
+                ends += depth < 0
+                depth = max(depth, 0)
+    return ends
 
 
 class Entry(NamedTuple):
@@ -199,6 +224,10 @@ class Unit:
             if piece.kind in (IF, OPEN):
                 self.groups[number] = [number]
                 self._stack.append((number, piece.kind))
+            for _ in range(_ends(piece)):
+                # A declaration that holds the end of a condition around its start: the two go together.
+                if len(self._stack) > base and self._stack[-1][1] == IF:
+                    self.groups[self._stack.pop()[0]].append(number)
         del self._stack[base:]
 
     def _include(self, file: CudaFile, piece: Piece) -> tuple[str, str] | None:

@@ -254,7 +254,10 @@ class _Function:
                 if before.text in ("*", "&") and not self._starts_statement(index):
                     continue
                 return index
-            if before.text == "," and run[index + 1].text in (",", ";", "=") and self._is_declarator(index):
+            back = index - 1
+            while back > 0 and run[back].text in ("*", "&"):
+                back -= 1
+            if run[back].text == "," and run[index + 1].text in (",", ";", "=", "[") and self._is_declarator(back + 1):
                 return index
         return None
 
@@ -272,11 +275,11 @@ class _Function:
         """True for `b` in `float *a, *b, c;`"""
         for back in range(index - 1, max(index - 24, -1), -1):
             word = self._run[back].text
-            if word in ("(", ")", "{", "}"):
+            if word in ("(", ")"):
                 return False
-            if word == ";":
-                return (self._run[back + 1].kind == WORD and self._run[back + 2].kind in (WORD,)) or (
-                    self._run[back + 2].text == "*"
+            if word in (";", "{", "}"):
+                return self._run[back + 1].kind == WORD and (
+                    self._run[back + 2].kind == WORD or self._run[back + 2].text == "*"
                 )
         return False
 
