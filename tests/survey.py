@@ -40,7 +40,7 @@ _WORDS = (
 _OTHER_VERSION = re.compile(
     r"module 'triton[\w.]*' has no attribute|cannot import name '\w+' from 'triton|No module named 'triton\.|"
     r"^(dot|load|store|range|sum|max|arange|jit|autotune|Config)\(\) got an unexpected keyword argument|"
-    r"Block pointers have been removed|is gone from triton|'dtype' object is not callable|"
+    r"has been removed; call|Block pointers have been removed|is gone from triton|'dtype' object is not callable|"
     r"key contains names that are not kernel arguments|Cannot access global variable \w+ from within @jit|"
     r"unsupported tensor index: <triton\.language\.core\.slice|"
     r"has no attribute '(make_block_ptr|advance|libdevice|_experimental_\w+)'",

@@ -236,3 +236,54 @@ def k(x_ptr, BLOCK: tl.constexpr):
     await write(bench, "further.py", text)
     (fault,) = bench.kernel("further.py").faults
     assert "no_such_thing" in fault.message
+
+
+GLUON = """\
+from triton.experimental import gluon
+from triton.experimental.gluon import language as ttgl
+from triton.experimental.gluon.language.nvidia.hopper import mbarrier, tma
+
+copy_in = getattr(tma, "async_load", tma.async_copy_global_to_shared)
+
+
+@gluon.jit
+def offsets_of(x, y, XBLOCK: ttgl.constexpr, YBLOCK: ttgl.constexpr, layout: ttgl.constexpr):
+    rows = ttgl.arange(0, XBLOCK, layout=ttgl.SliceLayout(dim=1, parent=layout))
+    columns = ttgl.arange(0, YBLOCK, ttgl.SliceLayout(0, layout))
+    return x * rows[:, None] + y * columns[None, :]
+
+
+@gluon.jit
+def block(in_ptr, out_ptr, x, y, XBLOCK: ttgl.constexpr, YBLOCK: ttgl.constexpr, wide: ttgl.constexpr,
+          staging: ttgl.constexpr):
+    at = offsets_of(x, y, XBLOCK, YBLOCK, wide)
+    value = ttgl.load(in_ptr + at)
+    staged = ttgl.allocate_shared_memory(in_ptr.dtype.element_ty, [XBLOCK, YBLOCK], staging)
+    staged.store(value)
+    ttgl.store(out_ptr + at, staged.load(wide))
+
+
+@gluon.jit
+def by_descriptor(in_desc):
+    staged = ttgl.allocate_shared_memory(in_desc.dtype, in_desc.block_type.shape, in_desc.layout)
+    bar = ttgl.allocate_shared_memory(ttgl.int64, [1], mbarrier.MBarrierLayout())
+    mbarrier.init(bar, count=1)
+    copy_in(in_desc, [0, 0], bar, staged)
+    mbarrier.wait(bar, phase=0)
+"""
+
+
+async def test_layouts_and_descriptors_that_nobody_gives_fit_their_use(bench: Workbench):
+    await write(bench, "laid.py", GLUON)
+    for kernel in ("block", "by_descriptor"):
+        assert not bench.kernel("laid.py", kernel).faults
+        assert (await bench.show("laid.py", Stage.SASS, kernel)).text
+    (value,) = bench.types_of("laid.py", "value", "block")
+    assert "threads_per_warp=[4, 8], warps_per_cta=[4, 1]" in value
+    (staged,) = bench.types_of("laid.py", "staged", "by_descriptor")
+    assert "NVMMASharedLayout(swizzle_byte_width=128" in staged
+    bench.session.override(bench.path("laid.py"), "block", "# tile-lsp: target=gfx942 num_warps=8")
+    await bench.session.inferred(bench.path("laid.py"))
+    (value,) = bench.types_of("laid.py", "value", "block")
+    assert "threads_per_warp=[8, 8], warps_per_cta=[8, 1]" in value
+    assert "s_endpgm" in (await bench.show("laid.py", Stage.AMDGCN, "block")).text

@@ -9,7 +9,7 @@ import msgspec
 
 from tile_lsp.frontends.base import Origin
 
-from . import spec
+from . import gluon, spec
 from .usage import Usage, Use
 
 _INDEX = re.compile(
@@ -32,6 +32,7 @@ _FLAG = re.compile(
 )
 _BLOCK = re.compile(r"(BLOCK|TILE|^B[A-Z]{1,2}$|^b[a-z]$|SIZE|_B[A-Z]$)", re.IGNORECASE)
 _FEW = re.compile(r"NUM_|^num_|STAGES|GROUP|^G$|^NT$|^NS$|^N[A-Z]$|_NUM$|SPLIT|UNROLL|ITER|STEPS?$|nheads|DEPTH")
+_LAYOUT = re.compile(r"layout", re.IGNORECASE)
 _DTYPE = re.compile(r"dtype|_type$|_TYPE$|^dt$", re.IGNORECASE)
 
 
@@ -48,6 +49,8 @@ class Guess(msgspec.Struct, frozen=True):
     """Parameters that are compared with None are None."""
     tuned: bool = False
     """Parameters that an autotuner's unread configs may set have the value that the first one gives."""
+    lanes: int = 32
+    """Of a warp, in layouts that Gluon takes."""
 
 
 #: The first is shown where it works; the others are tried in their order.
@@ -55,6 +58,7 @@ GUESSES = (
     Guess(tuned=True),
     Guess(),
     Guess(flags=True),
+    Guess(lanes=64),
     Guess(pointer="other"),
     Guess(pointer="other", flags=True),
     Guess(pointer="fp32"),
@@ -98,12 +102,12 @@ class Assumed(msgspec.Struct, frozen=True):
     origin: Origin
 
 
-def assume(parameters: Sequence[Parameter], usage: Usage, guess: Guess) -> tuple[Assumed, ...]:
-    """One argument for each parameter."""
+def assume(parameters: Sequence[Parameter], usage: Usage, guess: Guess, warps: int = 4) -> tuple[Assumed, ...]:
+    """One argument for each parameter. `warps`: of a block, for layouts."""
     if usage.rank > 2 and guess.block > 16:
         # Blocks of three dimensions of 64 are more than a compiler can chew.
         guess = msgspec.structs.replace(guess, block=16, dim=min(guess.dim, 16))
-    made = {parameter.name: _one(parameter, usage, guess) for parameter in parameters}
+    made = {parameter.name: _one(parameter, usage, guess, warps) for parameter in parameters}
     for parameter in parameters:
         use = usage.of(parameter.name)
         if (use.items or use.counted_by) and parameter.given is None:
@@ -117,13 +121,13 @@ def _tuple(item: Assumed, use: Use, count: int) -> Assumed:
     return Assumed(f"({items},)" if "," not in items else f"({items})", Origin("assumed", "its items are used"))
 
 
-def alternatives(parameters: Sequence[Parameter], usage: Usage) -> tuple[tuple[Assumed, ...], ...]:
+def alternatives(parameters: Sequence[Parameter], usage: Usage, warps: int = 4) -> tuple[tuple[Assumed, ...], ...]:
     """Other readings, each different from those before it."""
-    first = assume(parameters, usage, GUESSES[0])
+    first = assume(parameters, usage, GUESSES[0], warps)
     seen = {tuple(one.spec for one in first)}
     found: list[tuple[Assumed, ...]] = []
     for guess in GUESSES[1:]:
-        made = assume(parameters, usage, guess)
+        made = assume(parameters, usage, guess, warps)
         key = tuple(one.spec for one in made)
         if key not in seen:
             seen.add(key)
@@ -131,11 +135,15 @@ def alternatives(parameters: Sequence[Parameter], usage: Usage) -> tuple[tuple[A
     return tuple(found)
 
 
-def _one(parameter: Parameter, usage: Usage, guess: Guess) -> Assumed:
+def _one(parameter: Parameter, usage: Usage, guess: Guess, warps: int) -> Assumed:
     if parameter.given is not None:
         return Assumed(parameter.given, parameter.origin or Origin("assumed"))
     use = usage.of(parameter.name)
     if parameter.constexpr:
+        if parameter.default is None and (use.layout >= 0 or (usage.language and _LAYOUT.search(parameter.name))):
+            shared = use.shared or re.search("shared|smem", parameter.name, re.IGNORECASE) is not None
+            text = gluon.fitting(usage.language, use.layout, shared, guess.lanes, warps)
+            return Assumed(text, Origin("assumed", "used as a layout"))
         return _constant(parameter, use, guess)
     if guess.optional and use.none:
         return Assumed("None", Origin("assumed", "compared with None"))
@@ -146,9 +154,11 @@ def _one(parameter: Parameter, usage: Usage, guess: Guess) -> Assumed:
         if isinstance(made, str):
             return Assumed(made, Origin("default"))
     if (use.descriptor or parameter.block) and not use.pointer:
-        dims = ",".join(map(str, parameter.block or [guess.block] * use.descriptor))
+        block = list(parameter.block or [guess.block] * use.descriptor)
         element = _float(usage, use, guess)
-        return Assumed(f"tensordesc<{element}[{dims}]>", Origin("assumed", "used as a tensor descriptor"))
+        laid = f",{gluon.descriptor_layout(element, block)}" if usage.language else ""
+        dims = ",".join(map(str, block))
+        return Assumed(f"tensordesc<{element}[{dims}]{laid}>", Origin("assumed", "used as a tensor descriptor"))
     if use.pointer:
         return _pointer(parameter, usage, use, guess)
     return _scalar(parameter, use)
@@ -216,8 +226,6 @@ def _value(name: str, use: Use, guess: Guess) -> tuple[str, str]:
         return str(guess.flags), "used as a condition"
     if use.static_loop:
         return "4", "length of an unrolled loop"
-    if re.search(r"LAYOUT|^layout", name):
-        return "=gl.BlockedLayout([1],[32],[4],[0])", "its name"
     if re.search(r"ACT|activation", name):
         return "''", "its name"
     if _BLOCK.search(name) and not re.search("GROUP", name):

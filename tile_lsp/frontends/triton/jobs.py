@@ -161,13 +161,16 @@ def _with(parameter: Parameter, text: str, origin: Origin) -> Parameter:
 
 def _spec(source: _Sources, comment: JobComment | None, usage: Usage) -> JobSpec:
     parameters = [source.parameter(p.name, p.default, p.annotation) for p in source.kernel.parameters]
-    first = assume(parameters, usage, GUESSES[0])
+    configs = source.configs()
+    warps = dict(configs[0].hints).get("num_warps", 4)
+    warps = warps if isinstance(warps, int) and warps > 0 else 4
+    first = assume(parameters, usage, GUESSES[0], warps)
     return JobSpec(
         _arguments(parameters, first),
         tuple(assumed.origin for assumed in first),
-        source.configs(),
+        configs,
         comment,
-        tuple(_arguments(parameters, other) for other in alternatives(parameters, usage)),
+        tuple(_arguments(parameters, other) for other in alternatives(parameters, usage, warps)),
         tuple(one.spec[1:] for one in first if one.spec.startswith("=") and one.origin.kind != "assumed"),
     )
 

@@ -12,9 +12,15 @@ import msgspec
 
 from tile_lsp.frontends.cutile.names import Names, chain
 
+from .gluon import language_of, layout_uses
+
 _ACCESS = frozenset({"load", "store", "prefetch", "buffer_load", "buffer_store", "async_copy_global_to_shared"})
 _BASES = frozenset({"make_block_ptr", "make_tensor_descriptor", "_experimental_make_tensor_descriptor"})
 _DESCRIPTOR_CALLS = frozenset({"load", "store", "gather", "scatter", "atomic_add", "atomic_min", "atomic_max"})
+#: Of a block between memory and shared memory, by a descriptor and where it begins.
+_COPIES = frozenset({"async_copy_global_to_shared", "async_copy_shared_to_global", "async_load", "async_store"})
+#: Dimensions of a descriptor's blocks where nothing says how many.
+_MATRIX = 2
 _THROUGH = frozenset(
     {"to", "cast", "where", "minimum", "maximum", "min", "max", "cdiv", "multiple_of", "max_contiguous", "broadcast_to"}
     | {"expand_dims", "reshape", "view", "trans", "sum", "abs"}
@@ -55,6 +61,10 @@ class Use(msgspec.Struct):
     called: bool = False
     floating: bool = False
     """What is stored through it is no integer."""
+    layout: int = -1
+    """Dimensions of what it is the layout of, 0 if that is not seen; -1 for what is no layout."""
+    shared: bool = False
+    """It is a layout of shared memory."""
     items: int = 0
     """So many items of it are used: it is a tuple."""
     counted_by: str = ""
@@ -64,6 +74,8 @@ class Use(msgspec.Struct):
 
 class Usage(msgspec.Struct):
     uses: dict[str, Use]
+    language: str = ""
+    """What the file calls Gluon's language; empty for Triton's own."""
     has_dot: bool = False
     rank: int = 1
     """Most dimensions of a block."""
@@ -112,6 +124,10 @@ class _Reader:
         """Loop variable → the parameter that ends its loop."""
 
     def read(self) -> None:
+        self.usage.language = language_of(self.node)
+        for name, layout in layout_uses(self.node).items() if self.usage.language else ():
+            if name in self.parameters:
+                self._use(name).layout, self._use(name).shared = layout
         statements = list(ast.walk(self.node))
         assignments = list(self._assignments(statements))
         for _ in range(4):
@@ -149,6 +165,9 @@ class _Reader:
                 self._offsets(node.value)
             elif isinstance(node, ast.Attribute) and node.attr in ("dtype", "element_ty", "type"):
                 self._element(node)
+            elif isinstance(node, ast.Attribute) and node.attr in ("block_type", "block_shape"):
+                for name in self._leaves(node.value):
+                    self._use(name).descriptor = self._use(name).descriptor or _MATRIX
 
     # -- what names stand for
 
@@ -272,6 +291,10 @@ class _Reader:
     def _call(self, node: ast.Call) -> None:
         word = self._word(node)
         language = self._is_language(node.func)
+        if word in _COPIES and len(node.args) > 1 and isinstance(node.args[1], (ast.List, ast.Tuple)):
+            for name in self._leaves(node.args[0]):
+                self._use(name).descriptor = len(node.args[1].elts)
+            return
         if language and (word in _ACCESS or word.startswith("atomic_") or word in _BASES):
             for name in self._accessed(node):
                 self._use(name).pointer = f"used by tl.{word}"
@@ -373,6 +396,8 @@ class _Reader:
                     own.static_loop = own.static_loop or use.static_loop
                     own.called = own.called or use.called
                     own.items = max(own.items, use.items)
+                    own.layout = max(own.layout, use.layout)
+                    own.shared = own.shared or use.shared
                     own.texts = tuple(dict.fromkeys((*own.texts, *use.texts)))
                     own.numbers = tuple(dict.fromkeys((*own.numbers, *use.numbers)))
             if use.dot:
