@@ -14,7 +14,10 @@ HEAD = "template <typename T, int N>\n__global__ void k(T *a, const T *b, int n)
 CASES = {
     "explicit": ("void f(float *x) { k<float, 4><<<1, 2>>>(x, x, 1); }", ["float,4"]),
     "several, each once": (
-        "void f(float *x, int *y) { k<float, 4><<<1, 2>>>(x, x, 1); k<int, 8><<<1, 2>>>(y, y, 1); k<float, 4><<<2, 2>>>(x, x, 1); }",
+        (
+            "void f(float *x, int *y) { k<float, 4><<<1, 2>>>(x, x, 1); k<int, 8><<<1, 2>>>(y, y, 1); "
+            "k<float, 4><<<2, 2>>>(x, x, 1); }"
+        ),
         ["float,4", "int,8"],
     ),
     "explicit instantiation": ("template __global__ void k<double, 2>(double *, const double *, int);", ["double,2"]),
@@ -32,7 +35,10 @@ CASES = {
         ["int,4", "half,4"],
     ),
     "a template instantiated explicitly": (
-        "template <class U> void f(U *x, int n) { k<U, 4><<<1, 2>>>(x, x, 1); }\ntemplate void f<double>(double *x, int n);",
+        (
+            "template <class U> void f(U *x, int n) { k<U, 4><<<1, 2>>>(x, x, 1); }\n"
+            "template void f<double>(double *x, int n);"
+        ),
         ["double,4"],
     ),
     "nothing": ("", ["float,16"]),

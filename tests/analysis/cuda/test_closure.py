@@ -10,12 +10,17 @@ from tests.analysis.cuda.fixtures import closure_of, members, sliced, text_of
 CASES = {
     "what is not mentioned": ("int unused;\n__device__ int f() { return 1; }\n__global__ void k() {}\n", ["k"]),
     "functions, in their order": (
-        "__device__ int g();\n__device__ int f() { return g(); }\n__device__ int g() { return 1; }\n__global__ void k() { f(); }\n",
+        (
+            "__device__ int g();\n__device__ int f() { return g(); }\n"
+            "__device__ int g() { return 1; }\n__global__ void k() { f(); }\n"
+        ),
         ["g", "f", "g.2", "k"],
     ),
     "constants": (
-        "const int A = 1; constexpr int B = A; static const int C = 2; __constant__ float D[4]; int host;\n"
-        "__global__ void k(float *x) { x[B] = D[C] + host; }\n",
+        (
+            "const int A = 1; constexpr int B = A; static const int C = 2; __constant__ float D[4]; int host;\n"
+            "__global__ void k(float *x) { x[B] = D[C] + host; }\n"
+        ),
         ["A", "B", "C", "D", "k"],
     ),
     "types": (
@@ -35,31 +40,42 @@ CASES = {
         ["if", "N", "else", "N.2", "endif", "k"],
     ),
     "namespaces": (
-        "namespace a {\n__device__ int f() { return 1; }\nint g();\n}\nusing namespace a;\n__global__ void k() { f(); }\n",
+        (
+            "namespace a {\n__device__ int f() { return 1; }\nint g();\n"
+            "}\nusing namespace a;\n__global__ void k() { f(); }\n"
+        ),
         ["namespace a", "f", "close", "using namespace", "k"],
     ),
     "host functions": ("int f() { return 1; }\n__global__ void k() { f(); }\n", ["k"]),
     "constexpr functions": ("constexpr int f() { return 1; }\n__global__ void k() { f(); }\n", ["f", "k"]),
     "operators of types in use": (
-        "struct V { float x; };\nstruct W { float x; };\n"
-        "__device__ V operator+(V a, V b) { return a; }\n__device__ W operator+(W a, W b) { return a; }\n"
-        "__global__ void k(V *v) { v[0] = v[1] + v[2]; }\n",
+        (
+            "struct V { float x; };\nstruct W { float x; };\n"
+            "__device__ V operator+(V a, V b) { return a; }\n__device__ W operator+(W a, W b) { return a; }\n"
+            "__global__ void k(V *v) { v[0] = v[1] + v[2]; }\n"
+        ),
         ["V", "operator", "k"],
     ),
     "templates and their specialisations": (
-        "template <typename T> struct S {};\ntemplate <> struct S<int> { int x; };\ntemplate <class T> __device__ T f(S<T> s);\n"
-        "__global__ void k(S<int> s) { f(s); }\n",
+        (
+            "template <typename T> struct S {};\ntemplate <> struct S<int> { int x; };\n"
+            "template <class T> __device__ T f(S<T> s);\n__global__ void k(S<int> s) { f(s); }\n"
+        ),
         ["S", "S.2", "f", "k"],
     ),
     "other kernels": ("__global__ void m() {}\n__global__ void k() { int m = 1; }\n", ["k"]),
     "methods outside of their class": (
-        "struct P { __device__ int f(); };\n__device__ int P::f() { return g(); }\n__device__ int g() { return 1; }\n"
-        "__global__ void k(P p) { p.f(); }\n",
+        (
+            "struct P { __device__ int f(); };\n__device__ int P::f() { return g(); }\n__device__ int g() { return 1; }\n"
+            "__global__ void k(P p) { p.f(); }\n"
+        ),
         ["P", "f", "g", "k"],
     ),
     "headers of the toolkit that are in use": (
-        "#include <cuda_fp16.h>\n#include <cooperative_groups.h>\n#include <cub/cub.cuh>\n#include <iostream>\n"
-        "namespace cg = cooperative_groups;\n__global__ void k(__half *x) {}\n",
+        (
+            "#include <cuda_fp16.h>\n#include <cooperative_groups.h>\n#include <cub/cub.cuh>\n#include <iostream>\n"
+            "namespace cg = cooperative_groups;\n__global__ void k(__half *x) {}\n"
+        ),
         ["<cuda_fp16.h>", "k"],
     ),
     "standard headers have stand-ins": (
@@ -67,9 +83,11 @@ CASES = {
         ["<cstdint>", "k"],
     ),
     "headers of the workspace": (
-        '#include "a.cuh"\n__global__ void k() { f(); }\n'
-        '-- a.cuh\n#pragma once\n#include "b.cuh"\n__device__ int f() { return g(); }\nint unused();\n'
-        "-- b.cuh\n#ifndef B\n#define B\n__device__ int g() { return 1; }\n#endif\n",
+        (
+            '#include "a.cuh"\n__global__ void k() { f(); }\n'
+            '-- a.cuh\n#pragma once\n#include "b.cuh"\n__device__ int f() { return g(); }\nint unused();\n'
+            "-- b.cuh\n#ifndef B\n#define B\n__device__ int g() { return 1; }\n#endif\n"
+        ),
         ["b.cuh/if", "b.cuh/B", "b.cuh/g", "b.cuh/endif", "a.cuh/f", "k"],
     ),
     "pragmas inside of a kernel": ("__global__ void k() {\n#pragma unroll\nfor (;;) {}\n}\n", ["k"]),
@@ -153,9 +171,16 @@ __global__ void k(P *p) {}
 
 
 def test_classes_without_their_host_functions():
-    assert text_of(HOST, "P") == snapshot(
-        "struct P { float x ; __device__ P ( float a ) ; P ( ) = default ; __device__ float get ( ) const ; __device__ float twice ( ) const { return 2 * x ; } __device__ constexpr float one ( ) const { return 1 ; } private : __device__ void print ( ) ; } ;"
-    )
+    assert text_of(HOST, "P").replace("; ", ";\n") == snapshot("""\
+struct P { float x ;
+__device__ P ( float a ) ;
+P ( ) = default ;
+__device__ float get ( ) const ;
+__device__ float twice ( ) const { return 2 * x ;
+} __device__ constexpr float one ( ) const { return 1 ;
+} private : __device__ void print ( ) ;
+} ;\
+""")
 
 
 BASE = """\
@@ -216,9 +241,5 @@ def test_a_file_that_moves_has_the_same_versions():
 def test_a_header_that_is_nowhere():
     result = closure_of('#include "lost.cuh"\n__global__ void k() {}\n')
     assert result.closure is not None
-    assert [note.message for note in result.closure.notes] == snapshot(
-        [
-            '"lost.cuh" was not found: what it declares is missing. Name its folder in the setting tile-lsp.cuda.include-paths.'
-        ]
-    )
+    assert [note.message.partition(": ")[0] for note in result.closure.notes] == ['"lost.cuh" was not found']
     assert "/ws/lost.cuh" in result.missing

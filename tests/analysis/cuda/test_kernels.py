@@ -7,7 +7,6 @@ from inline_snapshot import snapshot
 
 from tests.analysis.cuda.fixtures import MAIN, sites, workspace
 from tile_lsp.analysis.cuda import find_kernels
-
 from tile_lsp.model.location import Span
 
 CASES = {
@@ -44,7 +43,10 @@ CASES = {
     "device function": ("__device__ int f() { return 1; }\n", []),
     "host function that launches": ("void f() { k<<<1, 2>>>(); }\n", []),
     "specifiers by macros": (
-        "#define HD __host__ __device__\n#define KERNEL __global__ void\nKERNEL k(int n) {}\nHD int f() { return 1; }\n",
+        (
+            "#define HD __host__ __device__\n#define KERNEL __global__ void\n"
+            "KERNEL k(int n) {}\nHD int f() { return 1; }\n"
+        ),
         [("k", [], ["int"])],
     ),
     "behind a macro that ends nothing": ("REGISTER(k)\n__global__ void k() {}\n", [("k", [], [])]),
@@ -53,7 +55,10 @@ CASES = {
         [("k", [], []), ("m", [], [])],
     ),
     "branches with a brace each": (
-        "#ifdef X\n__global__ void k(int a) {\n#else\n__global__ void k(float a) {\n#endif\n}\n__global__ void m() {}\n",
+        (
+            "#ifdef X\n__global__ void k(int a) {\n#else\n"
+            "__global__ void k(float a) {\n#endif\n}\n__global__ void m() {}\n"
+        ),
         [("k", [], ["int"]), ("m", [], [])],
     ),
     "in comments and strings": ('// __global__ void a() {}\nconst char *s = "__global__ void b() {}";\n', []),
@@ -119,7 +124,8 @@ def test_what_changes_is_split_anew_and_the_rest_kept():
 @pytest.mark.parametrize("at", range(0, 120, 7))
 @pytest.mark.parametrize("word", ["{", "}", "/*", "*/", "//", '"', "#if 0\n", ";", "namespace a {", "\\"])
 def test_an_edit_gives_what_a_new_text_gives(at: int, word: str):
-    text = "#define A 1\nnamespace n {\n__global__ void k() { int a = A; }\n}\n__global__ void m() {}\n// end\nint x = 3;\n"
+    text = "#define A 1\nnamespace n {\n__global__ void k() { int a = A; }\n}\n__global__ void m() {}\n"
+    text += "// end\nint x = 3;\n"
     edited = text[:at] + word + text[at:]
     workspace(text).file(MAIN)
     pieces = workspace(edited).file(MAIN).pieces

@@ -5,9 +5,7 @@ from __future__ import annotations
 from inline_snapshot import snapshot
 
 from tests.analysis.cuda.fixtures import MAIN, closure_of, files_of
-from tile_lsp.model.location import Place
-
-from tile_lsp.model.location import Span
+from tile_lsp.model.location import Place, Span
 
 TEXT = """\
 // first

@@ -195,8 +195,8 @@ def _role(
             mentioned = {t.text for t in run if t.kind == WORD} - KEYWORDS
             return VALUE, name, mentioned
         return (DEVICE if said & _ON_DEVICE else HOST), name, names
-    names = _variables(run)
-    name = next(iter(names), "*")
+    variables = _variables(run)
+    name, names = next(iter(variables), "*"), set(variables)
     if any(word in kept for word in ("concept",)):
         return TYPE, name, names
     memory = said & _MEMORY or {"const", "constexpr"} & set(kept)
@@ -324,9 +324,10 @@ def parameters(run: Sequence[Token]) -> list[Sequence[Token]]:
     return found
 
 
-def _variables(run: Sequence[Token]) -> set[str]:
-    found: set[str] = set()
-    depth, index = 0, 0
+def _variables(run: Sequence[Token]) -> list[str]:
+    """The names that a declaration of variables gives, in their order."""
+    found: list[str] = []
+    depth, index, initialised = 0, 0, False
     while index < len(run):
         token = run[index]
         if token.text == "template" and run[index + 1 : index + 2] and run[index + 1].text == "<":
@@ -337,10 +338,19 @@ def _variables(run: Sequence[Token]) -> set[str]:
             depth += 1
         elif token.kind == PUNCT and token.text in ")]}":
             depth -= 1
-        elif token.kind == WORD and not depth and index + 1 < len(run) and run[index + 1].text in "=;[,{(":
-            found.add(token.text)
+        elif not depth and token.text in ("=", ","):
+            initialised = token.text == "="
+        elif (
+            token.kind == WORD
+            and not depth
+            and not initialised
+            and index + 1 < len(run)
+            and run[index + 1].text in "=;[,{("
+            and token.text not in KEYWORDS
+        ):
+            found.append(token.text)
         index += 1
-    return found - KEYWORDS
+    return found
 
 
 # -- classes without their host functions
