@@ -30,6 +30,7 @@ from .client import Client
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "cutile"
 TARGET = "sm_90"
+_LEFT_OUT = ("CUDA_ROOT", "CUDA_HOME", "CUDA_PATH", "PYTHONDONTWRITEBYTECODE")
 
 
 class Figure(NamedTuple):
@@ -148,7 +149,7 @@ async def bench() -> AsyncIterator[Bench]:
     for path in EXAMPLES.glob("*.py"):
         shutil.copy(path, folder)
     cache = Cache(directory=str(folder / "cache"))
-    session = Session(Settings(python=sys.executable, cache=cache), roots=[str(folder)], idle_delay=None)
+    session = Session(Settings(python=sys.executable, cache=cache), roots=[str(folder)], idle_delay=None, park=True)
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -188,9 +189,18 @@ def ran(before: Stats, after: Stats) -> int:
     )
 
 
-def ratio(path: str, ours: list[float], by_hand: list[float], limit: float, note: str = "") -> Figure:
+def ratio(path: str, ours: list[float], by_hand: list[float], limit: float | None, note: str = "") -> Figure:
+    """`limit`: None where there is none, and the figure is for information."""
     mine, theirs = statistics.median(ours), statistics.median(by_hand)
+    if limit is None:
+        return Figure(path, mine, "", True, theirs, note)
     return Figure(path, mine, f"≤ {limit} ×", mine <= limit * theirs, theirs, note)
+
+
+async def rest(session: Session) -> None:
+    """As between two edits of a person: what the last one set going is done, and the next worker is ready."""
+    await session.settled()
+    await asyncio.sleep(0.15)
 
 
 def show_hover(session: Session, path: str, case: Case) -> None:
@@ -203,7 +213,7 @@ def show_hover(session: Session, path: str, case: Case) -> None:
     raise RuntimeError(f"{case.cursor!r} is nowhere in {path}")
 
 
-async def edit_to_types(bench: Bench, case: Case, limit: float, samples: int = 15) -> Figure:
+async def edit_to_types(bench: Bench, case: Case, limit: float | None, samples: int = 15) -> Figure:
     path = await bench.open(case)
     ours, by_hand = [], []
 
@@ -214,6 +224,7 @@ async def edit_to_types(bench: Bench, case: Case, limit: float, samples: int = 1
 
     for _ in range(samples + 2):
         text = case.text(next(bench.numbers))
+        await rest(bench.session)
         by_hand.append(await bench.by_hand("infer", name=case.kernel, text=text))
         ours.append(await timed(lambda text=text: edit(text)))
     return ratio(f"edit → types, {case.kernel}", ours[2:], by_hand[2:], limit, "front end in process")
@@ -317,15 +328,17 @@ async def same_meaning(bench: Bench, case: Case, samples: int = 20) -> Figure:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """A cache of its own, and nothing that leads tools to another toolkit."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("CUDA_ROOT", "CUDA_HOME", "CUDA_PATH")}
-    return {**kept, "XDG_CACHE_HOME": str(folder / "xdg")}
+    """A cache of its own, nothing that leads tools to another toolkit, and compiled modules, as an installed server has
+    them.
+    """
+    kept = {name: value for name, value in os.environ.items() if name not in _LEFT_OUT}
+    return {**kept, "XDG_CACHE_HOME": str(folder / "xdg"), "PYTHONPYCACHEPREFIX": str(folder / "pyc")}
 
 
 async def start(bench: Bench, samples: int = 7) -> list[Figure]:
     """From the start of the process to the answer to `initialize`; and the server's memory after a hover with types."""
     seconds, memory = [], 0.0
-    for _ in range(samples):
+    for _ in range(samples + 1):  # the first one compiles the modules
         begin = time.perf_counter()
         client = await Client.start(environment(bench.folder))
         await client.initialize(bench.folder, {})
@@ -335,7 +348,7 @@ async def start(bench: Bench, samples: int = 7) -> list[Figure]:
     await _opened(client, bench.folder, MATMUL)
     memory = psutil.Process(client.process.pid).memory_info().rss / 1e6
     await client.end()
-    middle = statistics.median(seconds)
+    middle = statistics.median(seconds[1:])
     return [
         Figure("start → initialized", middle, "≤ 300 ms", middle <= 0.300),
         Figure("memory of the server, workers left out", memory, "≤ 100 MB", memory <= 100, unit="MB"),

@@ -67,7 +67,7 @@ async def bench(tools: Tools, tmp_path: pathlib.Path, monkeypatch: pytest.Monkey
         await disassembler.close()
     await launcher.close()
     await until(lambda: not bench.children(recursive=True))
-    assert list(temporary.iterdir()) == []
+    await until(lambda: not list(temporary.iterdir()))
 
 
 def script(bench: Bench, body: str) -> Tool:

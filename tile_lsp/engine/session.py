@@ -56,9 +56,11 @@ class Session:
         trusted: bool = True,
         on_event: Callable[[SessionEvent], None] = lambda event: None,
         idle_delay: float | None = 0.4,
+        park: bool | None = None,
     ) -> None:
         """`idle_delay`: seconds without an edit before code is generated in the background; None: nothing is done
-        unasked."""
+        unasked. `park`: whether a disassembler is kept ready once one was needed; None: where code is generated in the
+        background."""
         self.settings = settings or Settings()
         self.roots = tuple(roots)
         self.trusted = trusted
@@ -67,10 +69,11 @@ class Session:
         self._counters = Counters()
         self._pool = WorkerPool(limits=_limits(self.settings), counters=self._counters)
         self.store = Store(cache_directory(self.settings), self._counters, max_bytes=self.settings.cache.size)
-        # Nothing is prepared for what nobody may ask: a parked process costs a second of work ahead of time.
-        park = idle_delay is not None and sys.platform == "linux"
+        if park is None:
+            # Nothing is prepared for what nobody may ask: a parked process costs a second of work ahead of time.
+            park = idle_delay is not None
         self._launcher = Launcher()
-        self._disassembler = Disassembler(self._counters, self._launcher, park=park)
+        self._disassembler = Disassembler(self._counters, self._launcher, park=park and sys.platform == "linux")
         self._compiler = Compiler(
             self._pool,
             self.store,

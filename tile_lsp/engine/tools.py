@@ -65,7 +65,8 @@ class Tools:
                     code="tool",
                 )
             finally:
-                shutil.rmtree(folder, ignore_errors=True)
+                # Nobody waits for it; the end of the event loop does.
+                asyncio.get_running_loop().run_in_executor(None, shutil.rmtree, folder, True)
 
     async def _run_in(
         self, folder: Path, tool: Tool, run: ToolRun, inputs: Mapping[str, bytes]

@@ -1,11 +1,12 @@
-"""The notebooks that the client holds: a cell's URI and a line of it ↔ a line of the module that the cells are."""
+"""The notebooks that the client holds: a cell's URI and a line of it ↔ a line of the module that the cells are.
+
+The analysis of Python is imported with the first notebook: `initialize` is answered without it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
-
-from tile_lsp.analysis.notebook import cell_position, cell_starts, module_text
 
 from . import uris
 from .lsp import types
@@ -26,6 +27,8 @@ class Layout(NamedTuple):
 
     @classmethod
     def of(cls, text: str, cells: Sequence[str]) -> Layout:
+        from tile_lsp.analysis.notebook import cell_starts
+
         return cls(text, tuple(cells), cell_starts(text.split("\n")))
 
     def line(self, cell: str, index: int) -> int:
@@ -40,6 +43,8 @@ class Layout(NamedTuple):
         """The cell that a line of the module is in, and which line of that cell it is; None where there is no cell."""
         if not self.cells:
             return None
+        from tile_lsp.analysis.notebook import cell_position
+
         number, within = cell_position(self.starts, line)
         return self.cells[number - 1], max(within - 1, 0)
 
@@ -112,6 +117,8 @@ class Notebook:
             for cell in self._order
             if cell.kind == types.NotebookCellKind.Code and (held := self._cells.get(cell.document)) and held.is_python
         }
+        from tile_lsp.analysis.notebook import module_text
+
         layout = Layout.of(sound(module_text(list(shown.values()))), list(shown))
         self._layouts = [layout, *self._layouts[: _KEPT - 1]]
 

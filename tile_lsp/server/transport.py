@@ -107,8 +107,8 @@ class DescriptorWriter:
         self._poll = select.poll() if _is_stream(descriptor) else None
         if self._poll is not None:
             self._poll.register(descriptor, select.POLLOUT)
-        # While the thread has something to write, what comes after it must wait its turn. A count for each thread: neither
-        # needs a lock.
+        # While the thread has something to write, what comes after it must wait its turn. A count for each of the two
+        # threads: neither needs a lock.
         self._put = self._taken = 0
         self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="tile-lsp-stdout", daemon=True)
