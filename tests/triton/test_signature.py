@@ -333,6 +333,23 @@ def test_a_config_or_a_launch_says_the_blocks_of_descriptors():
     assert found["c_desc"] == "tensordesc<fp32[8,128]>"
 
 
+def test_what_a_descriptor_moves_says_its_block():
+    text = """
+    @triton.jit
+    def k(a_desc, b_desc, out_desc, M: tl.constexpr, N: tl.constexpr = 32):
+        a = a_desc.load([0, 0, 0])
+        a = tl.reshape(a, [M, N])
+        b = b_desc.load([0, 0]).reshape(M, 16)
+        c = tl.reshape(a, [1, N, M])
+        out_desc.store([0, 0, 0], c.to(tl.float16))
+    """
+    found = arguments(specs_of(text)[0])
+    assert found["M"] == "64"
+    assert found["a_desc"] == "tensordesc<fp32[1,64,32]>"
+    assert found["b_desc"] == "tensordesc<fp32[64,16]>"
+    assert found["out_desc"] == "tensordesc<fp32[1,32,64]>"
+
+
 def test_a_bound_that_is_as_large_as_can_be_is_no_value():
     text = """
     MOST = 65536

@@ -108,6 +108,13 @@ def assume(parameters: Sequence[Parameter], usage: Usage, guess: Guess, warps: i
         # Blocks of three dimensions of 64 are more than a compiler can chew.
         guess = msgspec.structs.replace(guess, block=16, dim=min(guess.dim, 16))
     made = {parameter.name: _one(parameter, usage, guess, warps) for parameter in parameters}
+    for index, parameter in enumerate(parameters):
+        block = usage.of(parameter.name).block
+        if block and not parameter.block and parameter.given is None:
+            lengths = [made[length].spec if length in made else length for length in block]
+            if all(length.isdecimal() for length in lengths):
+                known = msgspec.structs.replace(parameters[index], block=tuple(map(int, lengths)))
+                made[parameter.name] = _one(known, usage, guess, warps)
     for parameter in parameters:
         use = usage.of(parameter.name)
         if (use.items or use.counted_by) and parameter.given is None:

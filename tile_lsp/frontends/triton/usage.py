@@ -6,7 +6,7 @@ Followed through assignments and through helpers that the kernel calls.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -38,6 +38,8 @@ class Use(msgspec.Struct):
     pointer: str = ""
     descriptor: int = 0
     """Rank, where it is used as a tensor descriptor."""
+    block: tuple[str, ...] = ()
+    """Lengths of a descriptor's block, names of parameters or numbers, where what it loads or stores is given a shape."""
     index: str = ""
     """The values that are loaded through it are used as numbers: sizes, offsets, labels."""
     dot: bool = False
@@ -118,6 +120,8 @@ class _Reader:
         """Local name → parameters whose loaded values it is computed from."""
         self.counting: set[str] = set()
         """Local names that count: program ids, ranges."""
+        self.shapes: dict[object, tuple[str, ...]] = {}
+        """Call, or local name → the shape that its value is brought to."""
         self.floating: set[str] = set()
         """Local names of what can't be integers."""
         self.bounds: dict[str, str] = {}
@@ -137,6 +141,7 @@ class _Reader:
             after = (sum(map(len, self.aliases.values())), sum(map(len, self.loaded.values())), len(self.counting))
             if before == after:
                 break
+        self._reshapes(assignments)
         for node in statements:
             if isinstance(node, ast.Call):
                 self._call(node)
@@ -268,6 +273,24 @@ class _Reader:
                 return word in ("min", "max", "minimum", "maximum", "where") and any(map(self._counts, node.args))
         return False
 
+    def _reshapes(self, assignments: Sequence[tuple[str, ast.expr]]) -> None:
+        """`y = tl.reshape(x, [M, N])`: that is the shape of `y`, and what `x` was made of has as many elements."""
+        for name, value in assignments:
+            if not isinstance(value, ast.Call) or self._word(value) not in ("reshape", "view"):
+                continue
+            method = isinstance(value.func, ast.Attribute) and not self._is_language(value.func)
+            given = value.args[0 if method else 1 :]
+            shape = given[0].elts if len(given) == 1 and isinstance(given[0], (ast.List, ast.Tuple)) else given
+            lengths = tuple(ast.unparse(length) for length in shape)
+            if not lengths or not all(length.isidentifier() or length.isdecimal() for length in lengths):
+                continue
+            self.shapes[name] = lengths
+            source = value.func.value if method and isinstance(value.func, ast.Attribute) else value.args[0]
+            loads = [v for n, v in assignments if isinstance(source, ast.Name) and n == source.id] or [source]
+            for load in loads:
+                if isinstance(load, ast.Call) and self._word(load) == "load":
+                    self.shapes.setdefault(id(load), lengths)
+
     def _floats(self, node: ast.expr) -> bool:
         """True for what can't be an integer."""
         match node:
@@ -313,6 +336,9 @@ class _Reader:
             if isinstance(value, ast.Name) and rank:
                 for name in self.aliases.get(value.id, ()):
                     self._use(name).descriptor = rank
+                    shape = self.shapes.get(id(node)) or self.shapes.get(_stored(node) if word == "store" else None)
+                    if shape is not None and len(shape) <= rank:
+                        self._use(name).block = (*("1",) * (rank - len(shape)), *shape)
             return
         if language:
             self._language_call(word, node)
@@ -563,6 +589,14 @@ class _Reader:
             return True
         dotted = self.names.dotted(node, self.path)
         return dotted is not None and dotted.startswith(_LANGUAGES)
+
+
+def _stored(node: ast.Call) -> str | None:
+    """The name of what a descriptor stores, casts left out."""
+    value = node.args[1] if len(node.args) > 1 else None
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "to":
+        value = value.func.value
+    return value.id if isinstance(value, ast.Name) else None
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
