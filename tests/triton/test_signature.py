@@ -365,6 +365,20 @@ def test_a_bound_that_is_as_large_as_can_be_is_no_value():
     assert (found["BLOCK"], found["SMALL"]) == ("4096", "512")
 
 
+def test_a_pointer_may_be_one_of_several():
+    text = """
+    @triton.jit
+    def k(a, b, out, a_rows, b_rows, BLOCK: tl.constexpr):
+        p = tl.where(tl.program_id(0) == 0, a, b)
+        rows = tl.where(tl.program_id(0) == 0, a_rows, b_rows)
+        at = tl.arange(0, BLOCK)
+        tl.store(out + at, tl.load(p + at, mask=at < rows))
+    """
+    found = arguments(specs_of(text)[0])
+    assert (found["a"], found["b"], found["out"]) == ("*fp32:16",) * 3
+    assert (found["a_rows"], found["b_rows"]) == ("i32:16", "i32:16")
+
+
 def test_what_fractions_are_stored_to_holds_no_integers():
     text = """
     @triton.jit

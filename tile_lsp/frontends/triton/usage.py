@@ -39,7 +39,7 @@ class Use(msgspec.Struct):
     descriptor: int = 0
     """Rank, where it is used as a tensor descriptor."""
     block: tuple[str, ...] = ()
-    """Lengths of a descriptor's block, names of parameters or numbers, where what it loads or stores is given a shape."""
+    """Lengths of a descriptor's block, names of parameters or numbers, where what it moves is given a shape."""
     index: str = ""
     """The values that are loaded through it are used as numbers: sizes, offsets, labels."""
     dot: bool = False
@@ -218,9 +218,11 @@ class _Reader:
                 return self._leaves(value)
             case ast.Call(func=ast.Attribute(value=value, attr="to" | "cast")):
                 return self._leaves(value)
+            case ast.Call(args=[_, first, second]) if self._word(node) == "where":
+                return self._leaves(first) | self._leaves(second)
             case ast.Call(args=[first, *_]) if self._word(node) in (
                 "multiple_of", "max_contiguous", "cast", "advance", "make_block_ptr", "make_tensor_descriptor",
-                "where", "broadcast_to",
+                "broadcast_to",
             ):  # fmt: skip
                 return self._leaves(first)
             case ast.Call(keywords=[ast.keyword(arg="base", value=value), *_]):
