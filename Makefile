@@ -77,11 +77,11 @@ schemas: $(READY)
 snapshots: $(READY)
 	$(RUN) -m pytest --inline-snapshot=create,fix $(TESTS)
 
-# The extension brings the server along as a wheel, which its offer to install the server uses.
+# The extension brings the server along, for every Python of this platform that can run it.
 .PHONY: vsix
 vsix: $(READY)
-	rm -rf vscode-extension/bundled vscode-extension/*.vsix
-	$(RUN) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir vscode-extension/bundled .
+	rm -rf vscode-extension/*.vsix
+	$(RUN) scripts/bundle.py vscode-extension/bundled
 	cd vscode-extension && npm ci --loglevel=error && npm run --silent package
 
 .PHONY: clean

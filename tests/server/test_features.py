@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tile_lsp.server.settings import session_settings
+
 from .rpc import RpcError, running
 
 HELPERS = """\
@@ -571,6 +573,16 @@ async def test_changed_settings_count_at_once(workspace):
         await ws.inferred()
         (kernel,) = (await ws.client.ask("tile/jobs"))["kernels"]
         assert [job["target"] for job in kernel["jobs"]] == ["sm_80", "sm_120"]
+
+
+@pytest.mark.parametrize(
+    ("editor", "file", "expected"),
+    [({}, "", "/c"), ({}, "python = '/b'", "/b"), ({"python": "/a"}, "python = '/b'", "/a")],
+)
+def test_the_interpreter_that_the_editor_selected_is_for_where_no_setting_names_one(tmp_path, editor, file, expected):
+    (tmp_path / "tile-lsp.toml").write_text(file)
+    settings, in_file, in_editor = session_settings((str(tmp_path),), {**editor, "selectedInterpreter": "/c"})
+    assert (settings.python, in_file, in_editor) == (expected, (), ())
 
 
 async def test_the_users_settings_may_withdraw_trust(workspace):

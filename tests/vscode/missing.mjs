@@ -1,9 +1,9 @@
-// Without a server: node missing.mjs PORT FOLDER PICTURES. It is offered to someone who opens a kernel, and to nobody else.
+// Without a server: node missing.mjs PORT FOLDER PICTURES PYTHON, which is the version of the interpreter that there is. It is offered to someone who opens a kernel, and to nobody else.
 import assert from "node:assert/strict";
 import { url, withPage } from "./browser.mjs";
 import { Workbench } from "./workbench.mjs";
 
-const [port, folder, pictures] = process.argv.slice(2);
+const [port, folder, pictures, python] = process.argv.slice(2);
 
 await withPage(
   async (page) => {
@@ -20,6 +20,11 @@ await withPage(
     await vscode.openFile("kernel.py");
     await offer.waitFor();
     const buttons = (await offer.locator(".monaco-button").allInnerTexts()).map((text) => text.trim());
+    if (python === "3.10") {
+      assert.deepEqual(buttons, ["Choose interpreter", "Open docs"]);
+      await offer.filter({ hasText: "needs Python 3.11 or newer" }).waitFor();
+      return;
+    }
     assert.deepEqual(buttons, ["Install tile-lsp into .venv/bin/python", "Choose interpreter", "Open docs"]);
     await vscode.picture("missing");
 

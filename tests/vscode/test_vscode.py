@@ -56,9 +56,7 @@ def tools() -> Path:
         package, made = VSCODE / "tile-lsp.vsix", VSCODE / "tile-lsp.vsix.made"
         sources = _sources()
         if not made.exists() or made.read_text() != sources:
-            wheels = EXTENSION / "bundled"
-            shutil.rmtree(wheels, ignore_errors=True)
-            _call(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", wheels, ROOT)
+            _call(sys.executable, ROOT / "scripts/bundle.py", EXTENSION / "bundled")
             _call("npx", "vsce", "package", "--no-dependencies", "--allow-missing-repository", "--out", package)
             made.write_text(sources)
     return package
@@ -68,7 +66,14 @@ def _sources() -> str:
     """What the package is made of: while it stays, nobody makes it anew under tests that run."""
     folders = [EXTENSION / name for name in ("src", "scripts", "media", "syntaxes")]
     files = [file for folder in (*folders, ROOT / "tile_lsp") for file in folder.rglob("*") if file.suffix != ".pyc"]
-    files += [EXTENSION / "package.json", EXTENSION / "package-lock.json", EXTENSION / ".vscodeignore"]
+    files += [
+        ROOT / "scripts/bundle.py",
+        ROOT / "pyproject.toml",
+        ROOT / "constraints.txt",
+        EXTENSION / "package.json",
+        EXTENSION / "package-lock.json",
+        EXTENSION / ".vscodeignore",
+    ]
     return "\n".join(f"{file} {file.stat().st_mtime_ns}" for file in sorted(files) if file.is_file())
 
 
@@ -221,25 +226,50 @@ def test_what_is_seen(tmp_path: Path, workspace: Path, tools: Path) -> None:
         run_node("dom.mjs", port, workspace, PICTURES)
 
 
-PIP = """\
+@pytest.mark.usefixtures("tools")
+def test_the_server_that_the_extension_brings_along(tmp_path: Path) -> None:
+    """Where no other server is, by a Python that has nothing; the project's file says what compiles its kernels."""
+    _call(sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare")
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    shutil.copy(ROOT / "examples/cutile/vector_add.py", folder)
+    (folder / "tile-lsp.toml").write_text(f'python = "{SERVER / "python"}"\ncode-lens = false\n')
+    path = f"{tmp_path / 'bare/bin'}:{_tools_only(tmp_path)}"
+    with vscode(tmp_path, "--disable-workspace-trust", *IN_HOST, path=path) as port:
+        run_node("run_host.mjs", port, folder, EXTENSION, HERE / "host/bundled.js")
+
+
+STAND_IN = """\
 #!/bin/sh
-# Stands in for an interpreter: `-m pip install … WHEEL` installs the server, by linking it.
+# Stands in for an interpreter that the server was not built for: `-m pip install … WHEEL` installs it, by linking it.
 case "$*" in
+    "-I -S -c "*) echo '{version} cpython-of-another-kind' ;;
     "-m pip install --upgrade "*.whl) ln -s '{server}' "$(dirname "$0")/tile-lsp" ;;
     *) exec '{python}' "$@" ;;
 esac
 """
 
 
-def test_missing_server(tmp_path: Path, tools: Path) -> None:
+@pytest.mark.parametrize("version", ["3.12", "3.10"])
+def test_missing_server(tmp_path: Path, tools: Path, version: str) -> None:
     """It is offered where kernels are; to take it is to install the wheel that the extension brought."""
     folder = tmp_path / "bare"
     (folder / ".venv/bin").mkdir(parents=True)
     python = folder / ".venv/bin/python"
-    python.write_text(PIP.format(server=SERVER / "tile-lsp", python=sys.executable))
+    python.write_text(STAND_IN.format(version=version, server=SERVER / "tile-lsp", python=sys.executable))
     python.chmod(0o755)
     (folder / "plain.py").write_text("print(1)\n")
     shutil.copy(ROOT / "examples/cutile/vector_add.py", folder / "kernel.py")
     PICTURES.mkdir(parents=True, exist_ok=True)
-    with vscode(tmp_path, "--disable-workspace-trust", path="/usr/bin:/bin", package=tools) as port:
-        run_node("missing.mjs", port, folder, PICTURES)
+    with vscode(tmp_path, "--disable-workspace-trust", path=_tools_only(tmp_path), package=tools) as port:
+        run_node("missing.mjs", port, folder, PICTURES, version)
+
+
+def _tools_only(folder: Path) -> str:
+    """A PATH on which there is no Python."""
+    found = folder / "tools"
+    found.mkdir()
+    for name in ("cat", "dirname", "env", "ln", "ps", "sh", "uname", "which"):
+        if command := shutil.which(name):
+            (found / name).symlink_to(command)
+    return str(found)

@@ -24,7 +24,7 @@ let server: Server | undefined;
 
 export async function activate(context: ExtensionContext): Promise<void> {
   const python = new Python();
-  const started = new Server(python, {
+  const started = new Server(python, context.asAbsolutePath("bundled"), {
     ...serverCommands(() => ({ show, select })),
     // Lines of one origin are lit up already; this leaves the highlights to occurrences of the word, such as a register.
     provideDocumentHighlights: (document, position, token, next) =>

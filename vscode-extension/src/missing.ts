@@ -14,7 +14,7 @@ import {
   window,
   workspace,
 } from "vscode";
-import { findInterpreter } from "./discovery";
+import { recent } from "./discovery";
 import type { Server } from "./server";
 
 /** Modules that kernels are written with. */
@@ -45,18 +45,30 @@ export class Missing implements Disposable {
   }
 
   private async offer(): Promise<void> {
-    const interpreter = workspace.isTrusted ? findInterpreter(await this.server.surroundings()) : undefined;
+    const interpreter = this.mayInstall();
     const install = interpreter && `Install tile-lsp into ${workspace.asRelativePath(interpreter, false)}`;
-    const answer = await window.showWarningMessage(
-      "Tile needs its language server, the Python package tile-lsp, and did not find it.",
-      ...(install ? [install] : []),
-      CHOOSE,
-      OPEN,
-    );
+    const answer = await window.showWarningMessage(await this.reason(), ...(install ? [install] : []), CHOOSE, OPEN);
     if (answer === OPEN)
       await commands.executeCommand("markdown.showPreview", Uri.joinPath(this.extension, "media/server.md"));
     else if (answer === CHOOSE) await this.choose();
     else if (answer && interpreter) await this.install(interpreter);
+  }
+
+  private async reason(): Promise<string> {
+    const { setting } = await this.server.surroundings();
+    if (setting) return `Tile's language server is not at ${setting}, where the setting tile-lsp.server.path has it.`;
+    const found = this.server.interpreters;
+    if (found.some(({ version }) => recent(version)))
+      return "Tile needs its language server, the Python package tile-lsp, and did not find it.";
+    const [first] = found;
+    const there = first ? `${first.path} is ${first.version}` : "none was found";
+    return `Tile's language server needs Python 3.11 or newer: ${there}.`;
+  }
+
+  /** An environment of the user's choice; the Pythons of PATH are not ours to install into. */
+  private mayInstall(): string | undefined {
+    const { interpreters } = this.server;
+    return interpreters.find(({ origin, version }) => origin !== "PATH" && recent(version))?.path;
   }
 
   private async choose(): Promise<void> {

@@ -1,4 +1,5 @@
 // The server's life: found, started, watched, restarted.
+import { execFile } from "node:child_process";
 import { type Disposable, EventEmitter, type LogOutputChannel, Uri, window, workspace } from "vscode";
 import {
   LanguageClient,
@@ -7,13 +8,24 @@ import {
   State,
   TransportKind,
 } from "vscode-languageclient/node";
-import { type Command, findServer, type Surroundings } from "./discovery";
+import {
+  bundledServer,
+  type Command,
+  findInterpreters,
+  findServer,
+  type Interpreter,
+  PROBE,
+  type Surroundings,
+} from "./discovery";
 import type { StatusResult } from "./protocol";
 import type { Python } from "./python";
 import { notification } from "./requests";
 import { configuration, SECTION } from "./settings";
 
 export type Life = "stopped" | "missing" | "starting" | "running" | "failed";
+
+/** Milliseconds after which a Python that doesn't say its version is none. */
+const PATIENCE = 20_000;
 
 /** What a change of makes a new start necessary. */
 const STARTED_WITH = [`${SECTION}.server.path`, `${SECTION}.server.arguments`];
@@ -32,9 +44,13 @@ export class Server implements Disposable {
   life: Life = "stopped";
   status: StatusResult | undefined;
   command: Command | undefined;
+  /** Those that were looked at because no server was found. */
+  interpreters: readonly Interpreter[] = [];
 
   constructor(
     private readonly python: Python,
+    /** Folder with the server that the extension brought along, if it did. */
+    private readonly bundled: string,
     /** What other parts do with the server's commands and documents. */
     private readonly middleware: Middleware,
   ) {
@@ -74,10 +90,22 @@ export class Server implements Disposable {
     };
   }
 
+  /** The server of the surroundings, else the extension's own; what the setting names is not second-guessed. */
+  private async find(): Promise<Command | undefined> {
+    const surroundings = await this.surroundings();
+    this.interpreters = [];
+    const found = findServer(surroundings);
+    if (found || surroundings.setting) return found;
+    this.interpreters = await findInterpreters(surroundings, probe);
+    return bundledServer(this.bundled, this.interpreters);
+  }
+
   private async start(): Promise<void> {
-    this.command = findServer(await this.surroundings());
+    this.command = await this.find();
     if (!this.command) {
-      this.output.warn("no server found: neither tile-lsp.server.path, nor beside an interpreter, nor on PATH");
+      const seen = this.interpreters.map(({ path, version, abi }) => `${path} is Python ${version} (${abi})`);
+      this.output.warn("no server found: neither tile-lsp.server.path, nor beside an interpreter, nor on PATH,");
+      this.output.warn(`and no Python that runs the one brought along: ${seen.join(", ") || "there is none"}`);
       this.become("missing");
       return;
     }
@@ -135,7 +163,7 @@ export class Server implements Disposable {
   }
 
   private async interpreterChanged(): Promise<void> {
-    const command = findServer(await this.surroundings());
+    const command = await this.find();
     if (command?.command !== this.command?.command) await this.restart();
     else await this.client?.sendNotification("workspace/didChangeConfiguration", { settings: null });
   }
@@ -150,4 +178,12 @@ export class Server implements Disposable {
     await this.stop();
     for (const disposable of this.disposables) disposable.dispose();
   }
+}
+
+function probe(python: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    execFile(python, ["-I", "-S", "-c", PROBE], { timeout: PATIENCE }, (error, output) =>
+      resolve(error ? undefined : output),
+    );
+  });
 }

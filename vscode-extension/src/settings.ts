@@ -1,6 +1,7 @@
 // The server's settings: those of the section `tile-lsp` that are not this extension's own.
-import { workspace } from "vscode";
+import { Uri, workspace } from "vscode";
 import type { ConfigurationMiddleware } from "vscode-languageclient/node";
+import { explicit } from "./explicit";
 import type { Python } from "./python";
 
 export const SECTION = "tile-lsp";
@@ -8,7 +9,7 @@ export const SECTION = "tile-lsp";
 /** What the extension alone reads. */
 const OWN = ["server", "trace", "follow"];
 
-/** Answers `workspace/configuration`; the interpreter that is selected in the Python extension stands in for an unset `python`. */
+/** Answers `workspace/configuration`: what is set, and the interpreter that is selected in the Python extension. */
 export function configuration(python: Python): ConfigurationMiddleware {
   return {
     configuration: async (params, token, next) => {
@@ -16,18 +17,24 @@ export function configuration(python: Python): ConfigurationMiddleware {
       if (!Array.isArray(answers)) return answers;
       return Promise.all(
         params.items.map(async (item, index) =>
-          item.section === SECTION ? await serverSettings(answers[index], python) : answers[index],
+          item.section === SECTION ? await serverSettings(answers[index], item.scopeUri, python) : answers[index],
         ),
       );
     },
   };
 }
 
-async function serverSettings(section: unknown, python: Python): Promise<Record<string, unknown>> {
-  const settings: Record<string, unknown> = { ...(section as Record<string, unknown> | null) };
-  for (const name of OWN) delete settings[name];
-  settings.python ||= (await python.interpreter()) ?? null;
-  return settings;
+async function serverSettings(
+  section: unknown,
+  scope: string | undefined,
+  python: Python,
+): Promise<Record<string, unknown>> {
+  const all = { ...(section as Record<string, unknown> | null) };
+  for (const name of OWN) delete all[name];
+  const known = workspace.getConfiguration(SECTION, scope ? Uri.parse(scope) : undefined);
+  const settings = explicit(all, (name) => known.inspect(name));
+  const selected = await python.interpreter();
+  return selected ? { ...settings, selectedInterpreter: selected } : settings;
 }
 
 export function follows(): boolean {

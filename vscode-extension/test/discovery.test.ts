@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { describe, expect, test } from "vitest";
-import { findInterpreter, findServer, type Surroundings } from "../src/discovery.ts";
+import { bundledServer, findInterpreters, findServer, recent, type Surroundings } from "../src/discovery.ts";
 
 function surroundings(files: string[], given: Partial<Surroundings> = {}): Surroundings {
   return {
@@ -54,10 +54,52 @@ describe("the server", () => {
   });
 });
 
-test.each([
-  [[interpreter, "/ws/.venv/bin/python"], { interpreter }, interpreter],
-  [["/ws/.venv/bin/python"], { interpreter }, "/ws/.venv/bin/python"],
-  [[], {}, undefined],
-])("the interpreter to install into: %j", (files, given, found) => {
-  expect(findInterpreter(surroundings(files, given))).toBe(found);
+describe("Pythons that could run it", () => {
+  const answers: Record<string, string> = {
+    [interpreter]: "3.10 cpython-310-x86_64-linux-gnu",
+    "/ws/.venv/bin/python": "3.13 cpython-313-x86_64-linux-gnu\n",
+    "/usr/bin/python3": "3.9 cpython-39-x86_64-linux-gnu",
+    "/usr/bin/python3.12": "3.12 cpython-312-x86_64-linux-gnu",
+    "/home/me/bin/python3": "3.14 cpython-314-x86_64-linux-gnu",
+  };
+  const probe = async (python: string) => answers[python];
+  const find = (given: Partial<Surroundings>) =>
+    findInterpreters(surroundings([...Object.keys(answers), "/usr/bin/python3.14"], given), probe);
+  const paths = async (given: Partial<Surroundings>) => (await find(given)).map(({ path }) => path);
+
+  test("the selected one, the workspace's, those of PATH up to the first that is new enough", async () => {
+    expect(await paths({ interpreter })).toEqual([
+      interpreter,
+      "/ws/.venv/bin/python",
+      "/usr/bin/python3",
+      "/usr/bin/python3.12",
+    ]);
+  });
+
+  test("nothing in a workspace that is not trusted", async () => {
+    expect(await paths({ trusted: false })).toEqual(["/usr/bin/python3", "/usr/bin/python3.12"]);
+  });
+
+  test.each([
+    ["the first that its compiled parts are there for", ["312", "313"], "/ws/.venv/bin/python"],
+    ["another where they are not", ["312"], "/usr/bin/python3.12"],
+    ["none", [], undefined],
+  ])("the server that was brought along runs in %s", async (_, versions, command) => {
+    const there = [
+      "/ext/bundled/server.py",
+      ...versions.map((v) => `/ext/bundled/native/cpython-${v}-x86_64-linux-gnu`),
+    ];
+    const found = bundledServer("/ext/bundled", await find({ interpreter }), (path) => there.includes(path));
+    expect(found?.command).toBe(command);
+    if (found) expect(found.arguments).toEqual(["-I", "/ext/bundled/server.py"]);
+  });
+
+  test.each([
+    ["3.10", false],
+    ["3.11", true],
+    ["4.0", true],
+    ["2.7", false],
+  ])("%s is new enough: %s", (version, wanted) => {
+    expect(recent(version)).toBe(wanted);
+  });
 });
