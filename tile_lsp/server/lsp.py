@@ -1,7 +1,8 @@
 """asyncio, and `types` of lsprotocol, imported fast: imported first, it halves the start of the server.
 
 Importing lsprotocol makes more than 500 attrs classes, and most of that time goes into compiling methods that nobody
-here calls: comparing, printing, slots. asyncio imports ssl, and OpenSSL with it, where there is one; we reach no network.
+here calls: comparing, printing, slots. asyncio imports ssl, and OpenSSL with it, where there is one; no network is
+reached from here.
 """
 
 from __future__ import annotations

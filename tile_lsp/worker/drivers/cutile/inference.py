@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -85,15 +86,13 @@ class _Run:
             parameters = compiler.parameters(annotated, constraints, function, context)
             self._variables = dict(zip(self._parameters, parameters.aggregate_vars, strict=True))
             compiler.hir2ir.hir2ir(function, parameters.aggregate_vars, context)
-        body, dataflow = compiler.finish(function, context, builder, parameters, version)
         return Held(
             compiler,
             kernel,
             self._signature(constraints),
             function,
             version,
-            body,
-            dataflow,
+            lambda: compiler.finish(function, context, builder, parameters, version),
             self._places,
             loader,
             self._high_level,
@@ -148,8 +147,7 @@ class Held:
         signature: Any,
         function: Any,
         version: Any,
-        body: Any,
-        dataflow: Any,
+        finish: Callable[[], tuple[Any, Any]],
         places: Places,
         loader: Loader,
         high_level: Callable[[], dict[str, Any]],
@@ -160,13 +158,36 @@ class Held:
         self.signature = signature
         self.function = function
         self.version = version
-        self.body = body
-        self.dataflow = dataflow
+        self._finish = finish
         self._places = places
         self._loader = loader
         self._high_level = high_level
 
+    @functools.cached_property
+    def _finished(self) -> tuple[Any, Any] | Exception:
+        """The passes run once, whatever comes of it: what they leave half done is not to be run over again."""
+        try:
+            return self._finish()
+        except Exception as error:
+            return error
+
+    @property
+    def body(self) -> Any:
+        """The final IR. The passes that make it add no type and find no fault of the user's, so types don't wait for
+        them; what raises here is an error of the compiler's own.
+        """
+        if isinstance(self._finished, Exception):
+            raise self._finished
+        return self._finished[0]
+
+    @property
+    def dataflow(self) -> Any:
+        """What the analysis of the data flow found on the way."""
+        return None if isinstance(self._finished, Exception) else self._finished[1]
+
     def listings(self) -> dict[str, Any]:
+        if isinstance(self._finished, Exception):
+            return {"hir": self._high_level()}  # code generation says why there is no more
         typed = listing.artifact("typed", listing.typed(self.body, self._places, ir))
         return {"hir": self._high_level(), "typed": typed}
 
