@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from tile_lsp.frontends.base import BlobsByTarget, FrontEnd
+from tile_lsp.frontends.base import BlobsByTarget, FrontEnd, SplitsCodegen
 from tile_lsp.model.closure import Closure
 from tile_lsp.model.job import Job, Scalar, digest
 from tile_lsp.model.outcome import Artifact, Fault, FaultKind, Inference
@@ -305,13 +305,16 @@ class Compiler:
 
     # -- code generation and tools -----------------------------------------------------------------------------------
 
-    async def _generate(self, compilation: Compilation, entry: Entry) -> Blobs | Fault:
-        """The blobs of the worker's code generation, and its plain values as the blob `values`."""
-        fields = compilation.frontend.codegen_fields(compilation.job.config)
-        key = digest("codegen", entry.key, sorted(fields.items()), compilation.job.kernel)
+    async def _generate(self, compilation: Compilation, entry: Entry, blob: str) -> Blobs | Fault:
+        """The blobs of the worker's code generation that go with one, and its plain values as the blob `values`."""
+        frontend, config = compilation.frontend, compilation.job.config
+        parts = frontend if isinstance(frontend, SplitsCodegen) else None
+        part = parts.part_of(blob) if parts is not None else ""
+        fields = parts.part_fields(part, config) if parts is not None and part else frontend.codegen_fields(config)
+        key = digest("codegen", entry.key, sorted(fields.items()), compilation.job.kernel, *([part] if part else ()))
         if self._holders.get(entry.key) is None and self._blobs.get(key) is None:
             await self._leave_to_holder(entry.key, key)
-        return await self._step(key, lambda: self._codegen(compilation, entry, fields))
+        return await self._step(key, lambda: self._codegen(compilation, entry, fields, part))
 
     async def _leave_to_holder(self, entry: str, key: str) -> None:
         """Another process that has just inferred an entry is likely to be about to generate its code: it needn't infer
@@ -323,13 +326,16 @@ class Compiler:
                 return
             await asyncio.sleep(0.01)
 
-    async def _codegen(self, compilation: Compilation, entry: Entry, fields: Mapping[str, Scalar]) -> Blobs | Fault:
+    async def _codegen(
+        self, compilation: Compilation, entry: Entry, fields: Mapping[str, Scalar], part: str
+    ) -> Blobs | Fault:
         hints = {name: value for name, value in fields.items() if name not in ("symbol", "target")}
         target = fields.get("target")
         request = CodegenRequest(
             hints=hints,
             targets=(str(target),) if target is not None else compilation.frontend.targets,
             symbol=str(fields.get("symbol") or _default_symbol(compilation.job.kernel)),
+            part=part,
         )
         words = ""
         for _ in range(2):
@@ -357,7 +363,7 @@ class Compiler:
                 return whole
             if whole.inference.typed is not None:
                 return whole.inference.typed.text.encode()
-        generated = await self._generate(compilation, entry)
+        generated = await self._generate(compilation, entry, name)
         if isinstance(generated, Fault):
             return generated
         target = compilation.job.config.target

@@ -70,6 +70,8 @@ class CodegenRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     targets: tuple[str, ...] = ()
     """Architectures to check the kernel's dtypes for."""
     symbol: str | None = None
+    part: str = ""
+    """Of a front end that splits it: how far to go."""
     again: bool = False
     """A worker died of this request: what the compiler says is to get out as it is said, for its last words."""
 

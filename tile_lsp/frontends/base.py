@@ -174,6 +174,19 @@ class Parameter(msgspec.Struct, frozen=True):
 
 
 @runtime_checkable
+class SplitsCodegen(Protocol):
+    """A front end whose worker can generate less than all: what is looked at alone then costs nothing of the rest."""
+
+    def part_of(self, blob: str) -> str:
+        """The part that makes a blob, as the worker's `codegen` knows it; empty for what `codegen_fields` speaks of."""
+        ...
+
+    def part_fields(self, part: str, config: Config) -> Mapping[str, Scalar]:
+        """Exactly those fields of the config that a part reads."""
+        ...
+
+
+@runtime_checkable
 class NamesParameters(Protocol):
     """A front end that knows which parameters of the compiled kernel an argument becomes."""
 

@@ -44,6 +44,16 @@ def found() -> list[Input]:
     return [(kind, name, digest) for (kind, name), digest in sorted(_found.items())]
 
 
+def note_file(path: str) -> None:
+    """A file that the compiler is told to read, later and past Python."""
+    where = os.path.abspath(path)
+    content = None
+    if os.path.isfile(where):
+        with open(where, "rb") as file:
+            content = file.read()
+    _note("file", where, digest_of(content))
+
+
 def digest_of(content: bytes | None) -> str:
     """Of what isn't there, the empty text."""
     return "" if content is None else hashlib.sha256(content).hexdigest()

@@ -21,6 +21,9 @@ _DEFINED = re.compile(
     r"(?:^define [^@\n]*@\"?|^\.(?:visible \.)?(?:entry|func) (?:\([^)]*\) )?|^\s*\.global |^)(_ZN\w+)", re.M
 )
 _SYMBOL = re.compile(r"\b_ZN\w+")
+#: What can't be in a symbol stands there by the hexadecimal numbers of its bytes: `<`, `>`, and letters beyond ASCII. A
+#: name's own underscore may be followed by such digits too, as in `vector_add`.
+_ESCAPED = re.compile(r"_3[ce]|(?:_(?:c[2-9a-f]|d[0-9a-f]|e[0-9a-f]|f[0-4])(?:_[89ab][0-9a-f])+)")
 _LENGTH = re.compile(r"\d+")
 
 
@@ -32,7 +35,7 @@ def read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
 def _read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
     match stage:
         case Stage.LLVM | Stage.LLVM_REMARKS | Stage.PTX_LLVM:
-            places = _Places(blobs["places"])
+            places = _Places(blobs["llvm-places"])
             return llvm.read(stage, blobs, lambda chain: places.chain([place.line for place in chain]))
         case Stage.PTX:
             return _ptx(blobs, _Places(blobs["places"]))
@@ -90,7 +93,7 @@ def _own_name(symbol: str) -> str:
         start = length.end()
         at = start + int(length[0])
         name = symbol[start:at]
-    return re.sub(r"_[0-9a-f]{2}", "_", name)
+    return _ESCAPED.sub("_", name)
 
 
 class _Places:

@@ -10,6 +10,21 @@ from tile_lsp.frontends.cutile.names import Names
 
 from . import spec
 
+UFUNCS = frozenset({"numba.vectorize", "numba.guvectorize", "numba.cuda.vectorize", "numba.cuda.guvectorize"})
+"""They make a kernel of a function of elements, where they do it for CUDA."""
+
+
+def is_for_cuda(site: KernelSite, workspace: Workspace) -> bool:
+    """True for `@vectorize([…], target="cuda")`, and for numba.cuda's own, which is for nothing else."""
+    names = Names.of(workspace)
+    for call in _calls(site, names):
+        for keyword in call.keywords:
+            if keyword.arg == "target":
+                value = keyword.value
+                known = names.constant(value, site.path) if not isinstance(value, ast.Constant) else None
+                return (value.value if isinstance(value, ast.Constant) else known.value if known else None) == "cuda"
+    return site.decorator_name.startswith("numba.cuda.")
+
 
 def is_device(site: KernelSite, workspace: Workspace) -> bool:
     """True for `@cuda.jit(device=True)`: a helper, which can't be launched."""

@@ -3,7 +3,8 @@
 | step                  | makes                                        | reads                               |
 |-----------------------|----------------------------------------------|-------------------------------------|
 | worker: infer         | types, typed IR, remarks on doubles          | version, arguments                  |
-| worker: codegen       | `llvm`, `ptx`, `cubin`, `lined`, `places`    | the inference entry, target, options |
+| worker: codegen       | `ptx`, `cubin`, `lined`, `places`            | the inference entry, target, options |
+| its part `llvm`       | `llvm`, `llvm-places`                        | the inference entry, two options    |
 | engine's disassembler | `disassembly`                                | cubin                               |
 | LLVM (`../llvm.py`)   | `llvm-sliced`, `llvm-remarks`, `llvm-ptx`    | `llvm`                              |
 
@@ -34,7 +35,7 @@ STAGES = (
 _BLOBS: dict[Stage, tuple[str, ...]] = {
     Stage.TYPES: (),
     Stage.TYPED: (),
-    **{stage: (*blobs, "places") for stage, blobs in llvm.BLOBS.items()},
+    **{stage: (*blobs, "llvm-places") for stage, blobs in llvm.BLOBS.items()},
     Stage.PTX: ("ptx", "lined", "places"),
     Stage.CUBIN: ("cubin",),
     Stage.SASS: ("cubin", "disassembly", "lined", "places"),
@@ -45,6 +46,22 @@ _BLOBS: dict[Stage, tuple[str, ...]] = {
 def blobs_for(stage: Stage) -> tuple[str, ...]:
     """Names of the blobs that a stage's reader needs; none for what inference itself yields."""
     return _BLOBS[stage]
+
+
+LLVM = "llvm"
+"""The part of code generation that ends with LLVM IR."""
+_PARTS = dict.fromkeys((llvm.SOURCE, "llvm-places", llvm.SLICED, llvm.REMARKS, llvm.PTX), LLVM)
+_LOWERED = frozenset({"fastmath", "launch_bounds"})
+"""Options that lowering reads; the target it does not."""
+
+
+def part_of(blob: str) -> str:
+    return _PARTS.get(blob, "")
+
+
+def part_fields(part: str, config: Config) -> Mapping[str, Scalar]:
+    """Of the part `LLVM`."""
+    return {name: value for name, value in config.hints if name in _LOWERED}
 
 
 def codegen_fields(config: Config) -> Mapping[str, Scalar]:

@@ -21,6 +21,8 @@ from . import lines
 
 _SHARED = re.compile(r"too much shared data \((0x[0-9a-f]+) bytes, (0x[0-9a-f]+) max\)")
 
+_EXTERN = re.compile(r"(?:Unresolved extern function|Undefined reference to) '([^']+)'")
+
 Capability = tuple[int, int, str]
 
 
@@ -41,7 +43,7 @@ def capability(target: str) -> Capability:
 
 
 def build(library: Any, options: dict[str, Any], cc: Capability) -> dict[str, bytes]:
-    """`llvm`, `cubin`, `lined`, and `ptx` where `lined` does not hold it. Raises `Refused`."""
+    """`cubin`, `lined`, and `ptx` where `lined` does not hold it. Raises `Refused`."""
     texts = library.llvm_strs
     plain = _Build(library, [lines.without(text) for text in texts], options, cc, lined=bool(options.get("lineinfo")))
     lined = _Build(library, texts, options, cc, lined=True)
@@ -56,7 +58,6 @@ def build(library: Any, options: dict[str, Any], cc: Capability) -> dict[str, by
             # What is linked besides may not go together with line information: then there is none.
             with_lines, ptx = b"", plain.ptx()
     return {
-        "llvm": lines.together(texts).encode(),
         "ptx": lines.portable(ptx.decode("utf-8", "replace").rstrip("\0")).encode(),
         "cubin": cubin,
         "lined": with_lines,
@@ -153,5 +154,7 @@ def _words(error: BaseException) -> str:
     if (match := _SHARED.search(text)) is not None:
         used, most = int(match[1], 16), int(match[2], 16)
         return f"{used} bytes of shared memory, and a block has {most} at most"
+    if (missing := _EXTERN.search(text)) is not None:
+        return f"no code of the name {missing[1]} is linked: declare_device takes link=…, CUDA C++, PTX or objects"
     wanted = [line for line in text.split("\n") if "error" in line.lower()]
     return "\n".join(wanted or text.split("\n")[:3])

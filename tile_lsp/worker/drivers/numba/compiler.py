@@ -23,7 +23,7 @@ from numba.cuda.cudadrv import nvvm
 from numba.cuda.descriptor import cuda_target
 from numba.cuda.flags import CUDAFlags
 
-from . import host, lines
+from . import host, lines, ufuncs
 
 #: Lowering asks which architecture it is for, and gives the same answer for all that there are.
 _ANY = (9, 0)
@@ -105,6 +105,8 @@ class Compiler:
 
     @staticmethod
     def is_kernel(value: Any) -> bool:
+        if ufuncs.is_ufunc(value):
+            return True
         return isinstance(value, dispatcher.CUDADispatcher) and not value.targetoptions.get("device")
 
     @staticmethod
@@ -239,6 +241,7 @@ class Compiler:
             if hasattr(module, "get_current_device"):
                 module.get_current_device = _Device
         host.install()
+        ufuncs.install()
         _know_ranges()
         _keep_locations()
         compiler = self

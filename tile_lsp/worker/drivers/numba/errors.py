@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -30,6 +31,12 @@ _OPERATORS = {
 }  # fmt: skip
 _LITERAL = re.compile(r"Literal\[(?P<type>\w+)\]\((?P<value>[^()]*)\)")
 _RETURNED = re.compile(r"No conversion from (.*?) to none for '\$\w*return_value")
+_HOST_FUNCTION = (
+    "a function of a library of the host's (ctypes, cffi), which no GPU can call; "
+    "cuda.declare_device names one in CUDA C++"
+)
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_FUNCTION = re.compile(r"\b\d{12,}(?=\()")
 _STAGE = re.compile(r"^Failed in \w+ mode pipeline \(step: [^)]*\)\s*")
 
 
@@ -63,15 +70,34 @@ def to_fault(error: BaseException, members: Collection[str]) -> faults.Fault:
     place = place_of(getattr(error, "loc", None), members)
     chain = [place] if place is not None else faults.chain_of(error.__traceback__, members)
     message = message_of(error)
+    if isinstance(error, FileNotFoundError) and error.filename:
+        name = os.path.basename(error.filename)
+        return faults.fault(faults.USER, f"{name}, which is linked, is not there: {error.filename}", chain, code="link")
+    if isinstance(error, AssertionError) and "dyn globals disabled" in message:
+        return faults.fault(faults.USER, _HOST_FUNCTION, chain, code="host")
+    if type(error).__name__ == "NVRTCError":
+        return _of_linked_source(message, chain)
     if not isinstance(error, (errors.NumbaError, TypeError)):
         # What it was not prepared for: the words are its own, and say little.
         message = f"numba-cuda can't compile this ({type(error).__name__}: {message})"
     return faults.fault(faults.USER, message, chain, code=_code(error))
 
 
+def _of_linked_source(text: str, chain: list[faults.Place]) -> faults.Fault:
+    """Of CUDA C++ that a device function is declared to be in: NVRTC's own words."""
+    log = text.partition("compilation log:")[2] or text
+    first = next((line for line in log.split("\n") if "error" in line), log.strip().split("\n")[0])
+    message = f"CUDA C++ that is linked does not compile: {first.strip()}"
+    variable = "NUMBA_CUDA_NVRTC_EXTRA_SEARCH_PATHS"
+    help_ = f"set {variable} to the folder of that header" if "cannot open source file" in first else None
+    return faults.fault(faults.USER, message, chain, help=help_, code="link")
+
+
 def message_of(error: BaseException) -> str:
     """The first thing that it says, without listings of the source and of all that was tried."""
     text = _COLOURS.sub("", str(getattr(error, "msg", None) or error)).strip()
+    # Where objects are in memory: another place each time.
+    text = _FUNCTION.sub("a function", _ADDRESS.sub("", text))
     text = _STAGE.sub("", text)
     text = text.partition(_ADVICE)[0]
     text = _CANDIDATES.split(text)[0].strip()

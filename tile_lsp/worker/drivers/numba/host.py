@@ -6,13 +6,15 @@ are; a kernel that captures one would hold its address, which only a GPU can tel
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
 from numba import cuda
+from numba.cuda import decorators
 from numba.cuda.typing.typeof import typeof_impl
 
-from ... import faults
+from ... import faults, inputs
 
 _SHAPED = ("device_array", "pinned_array", "mapped_array", "managed_array")
 _LIKE = ("device_array_like", "pinned_array_like", "mapped_array_like")
@@ -45,7 +47,25 @@ def install() -> None:
     for name in _NOTHING:
         if hasattr(cuda, name):
             setattr(cuda, name, lambda *arguments, **keywords: None)
+    _note_linked_files()
     cuda.stream = cuda.default_stream = lambda *arguments, **keywords: 0
+
+
+def _note_linked_files() -> None:
+    """What is linked with a kernel is part of its meaning: a file of CUDA C++, as a helper's text is."""
+    stock = decorators.declare_device_function
+
+    def declare_device_function(name: Any, restype: Any, argtypes: Any, link: Any, *rest: Any, **keywords: Any) -> Any:
+        note_linked(link)
+        return stock(name, restype, argtypes, link, *rest, **keywords)
+
+    decorators.declare_device_function = declare_device_function
+
+
+def note_linked(link: Any) -> None:
+    for one in link if isinstance(link, (list, tuple, set)) else (link,):
+        if isinstance(one, (str, os.PathLike)):
+            inputs.note_file(os.fspath(one))
 
 
 def _shaped(shape: Any, dtype: Any = np.float64, *rest: Any, **keywords: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 from ... import faults
 from ...loading import Loader, find_kernel
 from ...standins import StandIns
-from . import building, errors, lines, listing, records, signature
+from . import building, errors, host, lines, listing, records, signature, ufuncs
 from .compiler import Compiler, Typed, restart_numbers
 
 
@@ -46,10 +46,14 @@ class _Run:
             wanted = kernel.py_func.__code__.co_argcount
             if not types and wanted:
                 raise faults.Refused(_no_parameters(kernel.py_func, wanted))
+            core = None
+            if ufuncs.is_ufunc(kernel):
+                kernel, types, core = ufuncs.kernel_of(kernel, types)
             typed = compiler.infer(kernel, types)
-            found = records.paths(typed, members)
+            found = [*(records.paths(core, members) if core is not None else ()), *records.paths(typed, members)]
             for path in found:
                 records.locate_parameters(path.state, self._sources)
+            host.note_linked(typed.options.get("link") or ())
             held = Held(compiler, typed, self._loader, found)
         except faults.Refused as refused:
             self.inference["faults"] = [refused.fault]
@@ -117,13 +121,16 @@ class Held:
         return {"typed": listing.artifact(self._paths, self._loader.sources)}
 
     def codegen(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Blobs `llvm`, `ptx`, `cubin`, `lined` (the same code with line tables) and `places` (what its lines
-        count).
+        """Blobs `ptx`, `cubin`, `lined` (the same code with line tables) and `places` (what its lines count); of the
+        part `llvm` the blobs `llvm` and `llvm-places`, for which neither libNVVM nor the linker runs.
         """
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return self._generate(dict(request.get("hints") or {}), list(request.get("targets") or ()))
+                hints = dict(request.get("hints") or {})
+                if request.get("part") == "llvm":
+                    return self._generate_llvm(hints)
+                return self._generate(hints, list(request.get("targets") or ()))
         except building.Refused as refused:
             return {"faults": {"": [faults.fault(faults.USER, str(refused), refused.place, code=refused.code)]}}
         except BaseException as error:
@@ -135,14 +142,15 @@ class Held:
         options = {**self._typed.options, **_options(hints)}
         library, table = self._lower(options)
         built = building.build(library, options, building.capability(targets[0]))
+        return _answer({**built, "places": self._places(table)})
+
+    def _generate_llvm(self, hints: dict[str, Any]) -> dict[str, Any]:
+        library, table = self._lower({**self._typed.options, **_options(hints)})
+        return _answer({"llvm": lines.together(library.llvm_strs).encode(), "llvm-places": self._places(table)})
+
+    def _places(self, table: lines.Table) -> bytes:
         members = self._loader.sources.keys()
-        places = [place if place[0] in members else None for place in table.places()]
-        blobs = {**built, "places": json.dumps(places).encode()}
-        return {
-            "blobs": {name: base64.b64encode(data).decode() for name, data in blobs.items()},
-            "values": {},
-            "faults": {},
-        }
+        return json.dumps([place if place[0] in members else None for place in table.places()]).encode()
 
     def _lower(self, options: dict[str, Any]) -> tuple[Any, lines.Table]:
         """Lowering reads two options; what differs in others shares its result."""
@@ -152,6 +160,14 @@ class Held:
             table = lines.Table()
             self._lowered[key] = (self._compiler.lower(self._typed, changes, table), table)
         return self._lowered[key]
+
+
+def _answer(blobs: Mapping[str, bytes]) -> dict[str, Any]:
+    return {
+        "blobs": {name: base64.b64encode(data).decode() for name, data in blobs.items()},
+        "values": {},
+        "faults": {},
+    }
 
 
 def _options(hints: Mapping[str, Any]) -> dict[str, Any]:
