@@ -253,13 +253,24 @@ def test_specialisations_overloads_and_methods():
         shared[0] = pick(x) + over(x);
     }
     """
-    for plain, marked, expected in (
-        ("half = x", "‸half = x", "half: int"),
-        ("over(x);", "‸over(x);", "over: function double (double)"),
-        ("raw; }", "‸raw; }", "raw: __shared__ int[]"),
-        ("shared[0] =", "shared‸[0] =", "shared[0]: double"),
+    for name, plain, marked, expected in (
+        ("k<int>", "half = x", "‸half = x", "half: int"),
+        ("k<double>", "over(x);", "‸over(x);", "over: function double (double)"),
+        ("k<double>", "raw; }", "‸raw; }", "raw: __shared__ int[]"),
+        ("k<double>", "shared[0] =", "shared‸[0] =", "shared[0]: double"),
     ):
-        check(code.replace(plain, marked), expected, "k<double>")
+        check(code.replace(plain, marked), expected, name)
+
+
+def test_what_the_kernel_does_not_reach_is_left_out_of_sound_code():
+    code = """
+    __device__ int far(int x) { auto twice = 2 * x; return twice; }
+    __device__ int near(int x) { auto half = x / 2; return half; }
+    __global__ void k(int *x) { x[0] = near(x[1]); }
+    """
+    check(code.replace("half =", "‸half ="), "half: int")
+    assert at_cursor(code.replace("twice =", "‸twice =")) == []
+    check(code.replace("twice =", "‸twice =").replace("x[1]);", "x[1]) +;"), "twice: int")
 
 
 # -- code that does not compile ----------------------------------------------------------------------------------------
@@ -348,6 +359,23 @@ def test_no_text_is_too_broken(code: str):
 def test_macros(code: str, expected: str):
     head = "#define WIDTH 32\n#define AT(row, column) ((row) * WIDTH + (column))\n"
     found = at_cursor(f"{head}__global__ void k(float *x, int n) {{ {code} }}")
+    assert [text.partition(" · ")[0] for text in found] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("__shared__ Barrier ‸b;", "b: __shared__ Barrier"),
+        ("__shared__ alignas(alignof(float4)) float ‸s[16];", "s: __shared__ float[16]"),
+        ("__shared__ float *‸p; static __shared__ int n;", "p: __shared__ float *"),
+        ("volatile __shared__ int ‸flag;", "flag: __shared__ volatile int"),
+        ("__shared__ ‸Box<int> b;", "Box: type Box<int>"),
+        ("typedef Box<float> Boxes; ‸Boxes b;", "Boxes: type Box<float>"),
+    ],
+)
+def test_shared_memory_and_names_of_types(code: str, expected: str):
+    head = "struct Barrier { int n; __device__ Barrier() : n(1) {} }; template <class T> struct Box { T x; };\n"
+    found = at_cursor(f"{head}__global__ void k() {{ {code} }}")
     assert [text.partition(" · ")[0] for text in found] == [expected]
 
 

@@ -10,6 +10,7 @@ from .clang_doubles import Doubles
 from .clang_library import Cursor
 from .clang_records import Records
 from .clang_tree import (
+    ANNOTATION,
     BINARY,
     CALL,
     COMPOUND,
@@ -24,9 +25,9 @@ from .clang_tree import (
     NAME,
     PARAMETER,
     PARENTHESES,
-    SHARED_ATTRIBUTE,
     SIZE_OF,
     SUBSCRIPT,
+    TEMPLATE_REFERENCE,
     TYPE_REFERENCE,
     UNEXPOSED,
     VALUE_PARAMETER,
@@ -39,7 +40,7 @@ from .clang_tree import (
 
 Site = list[Any]
 Reach = Callable[[Cursor, Site | None, list[Site]], None]
-_MEMORIES = {SHARED_ATTRIBUTE: "__shared__", CONSTANT_ATTRIBUTE: "__constant__", DEVICE_ATTRIBUTE: "__device__"}
+_MEMORIES = {CONSTANT_ATTRIBUTE: "__constant__", DEVICE_ATTRIBUTE: "__device__"}
 _DECLARED = {VARIABLE: "store", PARAMETER: "param", FIELD: "store", ENUM_CONSTANT: "store"}
 _SPELLED = {"__shared__": "shared", "__constant__": "constant", "__device__": "global"}
 
@@ -70,7 +71,9 @@ class Expressions:
             if kind in _DECLARED:
                 self._declared(node)
             elif kind == TYPE_REFERENCE:
-                self._type_reference(node)
+                self._type_reference(node, node.cursor)
+            elif kind == TEMPLATE_REFERENCE and node.parent is not None and node.parent.kind in _DECLARED:
+                self._type_reference(node, node.parent.cursor)
             elif 100 <= kind < 200 or kind == 280:
                 if _is_wrapper(node):
                     following = converted or self._tree.type_of(node.cursor)
@@ -122,12 +125,11 @@ class Expressions:
             return None
         number = declaration(cursor)
         if number not in self._memories:
-            kinds = (
-                [child.kind for child in node.children]
-                if node is not None
-                else [child.kind for child in self._tree.children(cursor)]
-            )
-            found = [_MEMORIES[kind] for kind in kinds if kind in _MEMORIES]
+            attributes = self._tree.children(cursor) if node is None else [child.cursor for child in node.children]
+            found = [_MEMORIES[one.kind] for one in attributes if one.kind in _MEMORIES]
+            found += [
+                name for one in attributes if one.kind == ANNOTATION and (name := self._tree.name(one)) in _SPELLED
+            ]
             # The built-in variables are no memory, though declared as if they were.
             self._memories[number] = found[0] if found and not self._is_foreign(cursor) else None
         return self._memories[number]
@@ -136,11 +138,11 @@ class Expressions:
         """True for what a header declares."""
         return self._tree.places.spot(self._clang.getCursorExtent(cursor)) is None
 
-    def _type_reference(self, node: Node) -> None:
-        """A name that stands for a type: what it stands for, or how large it is."""
+    def _type_reference(self, node: Node, typed: Cursor) -> None:
+        """A name that stands for a type, that of `typed`: what it stands for, or how large it is."""
         if node.spot is None or node.spot.expanded:
             return
-        ty = self._tree.type_of(node.cursor)
+        ty = self._tree.type_of(typed)
         if ty is None or ty.is_dependent:
             return
         name = self._tree.places.source(node.spot)
@@ -220,6 +222,9 @@ class Expressions:
 
     def _call(self, node: Node, ty: Known | None, converted: Known | None) -> None:
         if ty is None or node.spot is None:
+            return
+        if not node.children and node.parent is not None and node.parent.kind in _DECLARED:
+            # A constructor that a declaration calls unasked has the place of the variable's name.
             return
         meant = self._clang.getCursorReferenced(node.cursor)
         signature = self._tree.type_of(meant) if meant.kind in FUNCTIONS else None

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from .clang_places import Places
-from .clang_unit import Unit
+from .clang_tree import Tree
 
 _VALUE = re.compile(r"use of undeclared identifier '(\w+)'")
 _TYPE = re.compile(r"unknown type name '(\w+)'")
@@ -19,6 +18,7 @@ _TYPE = re.compile(r"unknown type name '(\w+)'")
 _NO_VALUE = re.compile(rb"\w+\s*(?:\(|<|::)")
 _LAUNCHED = "reference to __global__ function"
 _LAUNCH = re.compile(rb"<<<([^;{}]*?)>>>")
+_ALIGNED = re.compile(rb"(\b__shared__\s+)(alignas\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))")
 _UNDECLARED = "tl_undeclared"
 
 
@@ -35,22 +35,33 @@ class Missing(NamedTuple):
 NOTHING = Missing(frozenset(), frozenset(), False)
 
 
-def missing(unit: Unit, places: Places) -> Missing:
+def missing(tree: Tree) -> Missing:
     values: set[str] = set()
     types: set[str] = set()
     launches = False
-    for message, location in unit.clang.problems(unit.handle):
+    places = tree.places
+    for message, location in tree.clang.problems(tree.unit.handle):
         offset = places.offset(location)
-        if offset is None:
+        if offset is None or places.lines.position(offset) is None:
             # Headers are as they are, and reading them again may take a second.
             continue
         if found := _TYPE.match(message):
             types.add(found[1])
-        elif (found := _VALUE.match(message)) and not _NO_VALUE.match(unit.text, offset):
+        elif (found := _VALUE.match(message)) and not _NO_VALUE.match(places.text, offset):
             values.add(found[1])
         elif message.startswith(_LAUNCHED):
             launches = True
-    return Missing(frozenset(values - types - {_UNDECLARED}), frozenset(types - {_UNDECLARED}), launches)
+    known = {_UNDECLARED}
+    if values or types:
+        known.update(tree.name(cursor) for cursor in tree.children(tree.root()))
+    return Missing(frozenset(values - types - known), frozenset(types - known), launches)
+
+
+def is_sound(tree: Tree) -> bool:
+    """True if clang has nothing against the members."""
+    places = tree.places
+    offsets = (places.offset(location) for _, location in tree.clang.problems(tree.unit.handle))
+    return not any(offset is not None and places.lines.position(offset) is not None for offset in offsets)
 
 
 def declarations(missing: Missing) -> str:
@@ -60,6 +71,11 @@ def declarations(missing: Missing) -> str:
     if missing.launches:
         lines.append("#undef __global__\n#define __global__ __attribute__((host, device))\n")
     return "".join(lines)
+
+
+def in_order(source: bytes) -> bytes:
+    """Without alignments that stand behind `__shared__`, where clang allows none."""
+    return _ALIGNED.sub(lambda found: found[1] + re.sub(rb"\S", b" ", found[2]), source)
 
 
 def without_launches(source: bytes) -> bytes:

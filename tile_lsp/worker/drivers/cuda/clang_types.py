@@ -20,8 +20,6 @@ from .clang_walk import Walk
 #: Whose predefined macros are given where the caller doesn't know better.
 _VERSION = (13, 4)
 _PROBE = "tile_lsp_probe"
-#: Once as it is, once with what is missing, once with copies of what is broken all the same.
-_MOST_READINGS = 3
 #: A probe that is no use is told by its name alone, so it must not be met in the text.
 _AFTER = '\n#line 1 ""\n'
 
@@ -39,30 +37,32 @@ def type_records(source: str, name: str, options: Sequence[str]) -> list[dict[st
 
 
 def read(source: str, name: str, options: Sequence[str], version: tuple[int, int] = _VERSION) -> Read:
-    """Types in device functions of all members, and in what the kernel reaches as it is instantiated.
+    """Types in the kernel and in what it reaches, as that is instantiated; of broken code in all device functions.
 
     `source`: with a line `#line 1 "member"` before each member. `name`: the kernel as NVRTC takes name expressions,
     `scale<float, 128>`. `options`: NVRTC's. Code that is broken, and names that nothing declares, cost the types of
     what depends on them. Raises `clang_library.Unavailable` where there is no libclang.
     """
     known = options_of(options, version)
-    probe = f"auto {_PROBE} = &{name};\n" if "<" in name else ""
-    text = f"{source}{_AFTER}{probe}".encode()
+    text = f"{source}{_AFTER}auto {_PROBE} = &{name};\n".encode()
+    if b"alignas" in text:
+        text = clang_mending.in_order(text)
+    simple = name.partition("<")[0].rpartition("::")[2].strip()
     best = Read([], [])
     missing = clang_mending.NOTHING
     broken: list[clang_copies.Broken] = []
-    for _ in range(_MOST_READINGS):
+    # As it is, with what is missing, with copies of what is broken all the same.
+    for last in (False, False, True):
         copied, hidden = clang_copies.with_copies(text, broken)
-        walked = _walk(copied, known, missing, hidden)
+        walked = _walk(copied, simple, known, missing, hidden, last=last)
         if walked is None:
             break
         if len(walked.read.types) >= len(best.types):
             best = walked.read
-        more = missing.and_also(walked.missing)
-        if more == missing and (broken or not walked.broken):
+        if walked.missing == missing and (broken or not walked.broken):
             break
         # Where in the text something is, is known as long as there is no copy in it.
-        broken, missing = broken or walked.broken, more
+        broken, missing = broken or walked.broken, walked.missing
     return best
 
 
@@ -73,8 +73,15 @@ class _Walked(NamedTuple):
 
 
 def _walk(
-    source: bytes, options: Options, mended: clang_mending.Missing, hidden: frozenset[clang_copies.Position]
+    source: bytes,
+    name: str,
+    options: Options,
+    mended: clang_mending.Missing,
+    hidden: frozenset[clang_copies.Position],
+    *,
+    last: bool,
 ) -> _Walked | None:
+    """One reading. If something is missing, that is all that it says, unless it is the last one."""
     before = f"{options.preamble}{clang_mending.declarations(mended)}".encode()
     if mended.launches:
         source = clang_mending.without_launches(source)
@@ -82,10 +89,12 @@ def _walk(
         if unit is None:
             return None
         places = Places(unit)
-        walk = Walk(Tree(unit, places), hidden, mended.types, everywhere=options.everywhere)
-        walk.all(_PROBE)
-        missing = clang_mending.missing(unit, places)
-        missing = missing._replace(values=missing.values - walk.names, types=missing.types - walk.names)
+        tree = Tree(unit, places)
+        missing = mended.and_also(clang_mending.missing(tree))
+        if missing != mended and not last:
+            return _Walked(Read([], []), [], missing)
+        walk = Walk(tree, hidden, mended.types, everywhere=options.everywhere)
+        walk.all(name, _PROBE, sound=clang_mending.is_sound(tree))
         broken = [
             one._replace(
                 begin=one.begin - len(before),
@@ -94,5 +103,4 @@ def _walk(
             )
             for one in walk.broken()
         ]
-        read = Read(walk.records.types(), walk.records.remarks())
-        return _Walked(read, broken, missing)
+        return _Walked(Read(walk.records.types(), walk.records.remarks()), broken, missing)

@@ -17,6 +17,7 @@ from .clang_tree import (
     ENUM,
     ENUM_CONSTANT,
     FIELD,
+    FUNCTION,
     FUNCTION_TEMPLATE,
     FUNCTIONS,
     GLOBAL_ATTRIBUTE,
@@ -61,26 +62,54 @@ class Walk:
         self._hidden = hidden
         self._everywhere = everywhere
         self.records = Records(tree)
-        self.names: set[str] = set()
-        """What the text declares outside of functions."""
         self._expressions = Expressions(tree, self.records, self._reach, opaque)
-        self._unasked: list[Cursor] = []
-        self._read = 0
-        self._queue: deque[tuple[Cursor, list[Site]]] = deque()
-        self._seen: set[int] = set()
+        self._plain: dict[int, Node | Cursor] = {}
+        """Functions of no template, by their declaration; those that stand alone have no tree until they are read."""
         self._patterns: dict[int, Node] = {}
-        """Functions whose types depend on a template's parameters, by their declaration."""
+        """Functions whose types depend on a template's parameters."""
         self._free: set[int] = set()
         """Those of them that are templates themselves, and stand in no class."""
+        self._unasked: list[Cursor] = []
+        """Instantiations, of which clang tells too; a call that leads there says more."""
+        self._copied: list[tuple[int, dict[str, str]]] = []
+        self._queue: deque[tuple[Cursor, list[Site]]] = deque()
+        self._seen: set[int] = set()
+        self._read = 0
         self._done: set[int] = set()
         self._broken: dict[int, Broken] = {}
 
-    def all(self, probe: str) -> None:
-        for cursor in self._tree.children(self._tree.root()):
-            if self._tree.places.spot(self._clang.getCursorExtent(cursor)) is not None:
-                self.names.add(self._tree.name(cursor))
-                self._declared(self._tree.of(cursor), probe, dependent=False)
+    def all(self, name: str, probe: str, *, sound: bool) -> None:
+        """The kernel `name`, which the variable `probe` refers to if it can, and what it reaches. In a text that isn't
+        `sound` not all calls lead anywhere: then everything.
+        """
+        tree = self._tree
+        for cursor in tree.children(tree.root()):
+            if tree.places.spot(self._clang.getCursorExtent(cursor)) is None:
+                continue
+            if cursor.kind == FUNCTION:
+                self._function(cursor, dependent=False)
+            else:
+                self._declared(tree.of(cursor), probe, dependent=False)
+        if not self._queue:
+            for found in self._plain.values():
+                cursor = found.cursor if isinstance(found, Node) else found
+                if tree.name(cursor) == name:
+                    self._reach(cursor, None, [])
+        sound = sound and bool(self._queue)
+        for number, aliases in self._copied:
+            self.records.aliases.update(aliases)
+            self._whole(number)
+            self.records.aliases.clear()
         self._drain()
+        if not sound:
+            self._rest()
+
+    def _rest(self) -> None:
+        for number, found in list(self._plain.items()):
+            node = found if isinstance(found, Node) else self._tree.of(found)
+            if number not in self._seen and self._is_device(node):
+                self._plain[number] = node
+                self._whole(number)
         for cursor in self._unasked:
             self._reach(cursor, None, [])
         self._drain()
@@ -91,15 +120,26 @@ class Walk:
     def _drain(self) -> None:
         while self._queue and self._read < _MOST:
             self._read += 1
-            self._instantiation(*self._queue.popleft())
+            cursor, sites = self._queue.popleft()
+            number = declaration(cursor)
+            if number in self._plain:
+                self._whole(number)
+            else:
+                self._instantiation(cursor, sites)
 
     def broken(self) -> list[Broken]:
         return list(self._broken.values())
 
+    def _whole(self, number: int) -> None:
+        """A function that is what it is, whoever calls it."""
+        self._seen.add(number)
+        found = self._plain[number]
+        self._expressions.read(found if isinstance(found, Node) else self._tree.of(found), [], dependent=False)
+
     def _declared(self, node: Node, probe: str, *, dependent: bool) -> None:
         kind = node.kind
         if kind == NAMESPACE and self._tree.name(node.cursor).startswith(COPY):
-            self._copy(node, probe)
+            self._copy(node)
         elif kind in (NAMESPACE, LINKAGE, UNEXPOSED_DECLARATION) or kind in RECORDS:
             for child in node.children:
                 self._declared(child, probe, dependent=dependent)
@@ -113,32 +153,35 @@ class Walk:
                 if node.parent is None or node.parent.kind in (NAMESPACE, LINKAGE, UNEXPOSED_DECLARATION):
                     self._free.add(number)
         elif kind in FUNCTIONS:
-            if not self._is_device(node):
-                return
-            number = declaration(node.cursor)
-            if dependent:
-                self._patterns[number] = node
-            elif self._is_instantiation(node.cursor):
-                # Clang gives these too; a call that leads there says more.
-                self._unasked.append(node.cursor)
-            elif number not in self._seen:
-                self._seen.add(number)
-                self._expressions.read(node, [], dependent=False)
-        elif kind == VARIABLE and self._tree.name(node.cursor).startswith(probe):
+            self._function(node, dependent=dependent)
+        elif kind == VARIABLE and self._tree.name(node.cursor) == probe:
             for inner in node.all():
                 if inner.kind == NAME:
                     self._reach(self._clang.getCursorReferenced(inner.cursor), None, [])
         elif kind in (VARIABLE, FIELD, ENUM, ENUM_CONSTANT):
             self._expressions.read(node, [], dependent=dependent)
 
-    def _copy(self, namespace: Node, probe: str) -> None:
+    def _function(self, found: Node | Cursor, *, dependent: bool) -> None:
+        cursor = found.cursor if isinstance(found, Node) else found
+        number = declaration(cursor)
+        if isinstance(found, Node) and dependent:
+            if self._is_device(found):
+                self._patterns[number] = found
+        elif self._is_instantiation(cursor):
+            self._unasked.append(cursor)
+        else:
+            self._plain[number] = found
+
+    def _copy(self, namespace: Node) -> None:
         """In a copy a template's parameters are names of types: what they stand for is shown instead."""
+        aliases: dict[str, str] = {}
         for child in namespace.children:
             if child.kind == ALIAS and (ty := self._tree.type_of(child.cursor)) is not None:
-                self.records.aliases[self._tree.name(child.cursor)] = ty.canonical
-        for child in namespace.children:
-            self._declared(child, probe, dependent=False)
-        self.records.aliases.clear()
+                aliases[self._tree.name(child.cursor)] = ty.canonical
+            elif child.kind == FUNCTION:
+                number = declaration(child.cursor)
+                self._plain[number] = child
+                self._copied.append((number, aliases))
 
     def _is_device(self, node: Node) -> bool:
         attributes = {child.kind for child in node.children if child.kind >= HOST_ATTRIBUTE - 3}
@@ -159,13 +202,21 @@ class Walk:
     # -- instantiations ------------------------------------------------------------------------------------------------
 
     def _reach(self, cursor: Cursor, site: Site | None, sites: list[Site]) -> None:
-        """A function that something refers to: if it is an instantiation, it is read too."""
-        if cursor.kind not in FUNCTIONS or declaration(cursor) in self._seen:
+        """A function that something refers to. If it is an instantiation, it remembers from where."""
+        if cursor.kind not in FUNCTIONS:
             return
-        if not self._is_instantiation(cursor):
+        whole = self._clang.getCursorDefinition(cursor)
+        cursor = whole if whole.kind in FUNCTIONS else cursor
+        number = declaration(cursor)
+        if number in self._seen:
             return
-        self._seen.add(declaration(cursor))
-        self._queue.append((cursor, [site, *sites] if site is not None else sites))
+        if self._is_instantiation(cursor):
+            self._seen.add(number)
+            self._queue.append((cursor, [site, *sites] if site is not None else sites))
+        elif number in self._plain or self._tree.places.spot(self._clang.getCursorExtent(cursor)) is not None:
+            self._seen.add(number)
+            self._plain.setdefault(number, cursor)
+            self._queue.append((cursor, []))
 
     def _is_instantiation(self, cursor: Cursor) -> bool:
         """True for what clang made of a template; a specialisation that is written out has a place of its own."""
@@ -181,8 +232,6 @@ class Walk:
 
     def _instantiation(self, cursor: Cursor, sites: list[Site]) -> None:
         clang, tree = self._clang, self._tree
-        found = clang.getCursorDefinition(cursor)
-        cursor = found if found.kind in FUNCTIONS else cursor
         spot = tree.places.spot(clang.getCursorExtent(cursor))
         if spot is None or tree.places.lines.position(spot.begin) is None:
             return

@@ -6,7 +6,8 @@
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
-#define __shared__ __attribute__((shared))
+// Clang's own attribute refuses what has a constructor, such as a barrier.
+#define __shared__ __attribute__((annotate("__shared__")))
 #define __constant__ __attribute__((constant))
 #define __managed__ __attribute__((managed))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
@@ -251,6 +252,10 @@ template <class T> class initializer_list {
     TL_HD constexpr const T *end() const noexcept { return first + count; }
 };
 } // namespace std
+
+namespace cuda {
+namespace std {}
+} // namespace cuda
 
 // -- vectors -----------------------------------------------------------------------------------------------------------
 
