@@ -85,6 +85,7 @@ def test_jobs_without_a_compiler(tile_lsp: CommandLine):
 def test_doctor(tile_lsp: CommandLine):
     ran = tile_lsp("doctor")
     assert (ran.code, ran.err) == (0, "")
+    assert re.search(r"^llvm: llvmlite \d+\.\d+", ran.out, re.MULTILINE)
     for name in ("cutile", "tileiras", "nvdisasm"):
         assert re.search(rf"^  {name} +\d+\.\d+", ran.out, re.MULTILINE)
 

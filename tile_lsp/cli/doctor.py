@@ -12,6 +12,7 @@ import msgspec
 
 from tile_lsp import __version__
 from tile_lsp.engine.interpreters import Candidate, candidates
+from tile_lsp.engine.own_tools import NAMES, own_tool
 from tile_lsp.engine.session import Session, cache_directory
 from tile_lsp.engine.workers import Environment
 from tile_lsp.model.outcome import Fault
@@ -36,6 +37,8 @@ async def _run(python: str | None) -> Exit:
     directory = cache_directory(here.settings)
     limit = f"{directory}, at most {size(here.settings.cache.size)}" if directory else "turned off by the settings"
     write(f"cache: {limit}\n")
+    for line in own_tools():
+        write(f"{line}\n")
     environments = []
     for candidate in found:
         async with here.with_python(candidate.path).session() as session:
@@ -57,6 +60,17 @@ async def _both(session: Session, path: str) -> Environment | Fault:
     if isinstance(python, Fault) or isinstance(cuda, Fault):
         return python
     return msgspec.structs.replace(python, frontends={**python.frontends, **cuda.frontends})
+
+
+def own_tools() -> Iterator[str]:
+    """What the server brings along, and the command that mends a lack."""
+    for name in sorted(NAMES):
+        tool = own_tool(name)
+        if isinstance(tool, Fault):
+            yield f"missing: {tool.message}"
+            yield f"  {tool.help}"
+        else:
+            yield f"{name}: {tool.version.partition(',')[0]}"
 
 
 def _distinct(found: Iterable[Candidate]) -> list[Candidate]:
