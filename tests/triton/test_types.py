@@ -287,3 +287,27 @@ async def test_layouts_and_descriptors_that_nobody_gives_fit_their_use(bench: Wo
     (value,) = bench.types_of("laid.py", "value", "block")
     assert "threads_per_warp=[8, 8], warps_per_cta=[8, 1]" in value
     assert "s_endpgm" in (await bench.show("laid.py", Stage.AMDGCN, "block")).text
+
+
+async def test_a_launch_in_another_file_tells_constants(bench: Workbench):
+    await write(
+        bench,
+        "apart/kernels.py",
+        "@triton.jit\ndef fill(x_ptr, value, SIDE: tl.constexpr):\n    tl.store(x_ptr + tl.arange(0, SIDE), value)\n",
+    )
+    bench.write("apart/other.py", "def fill(x):\n    return fill[1](x, 2, SIDE=8)\n")
+    launch = "from kernels import fill as f\n\n\ndef run(x):\n    f[(1,)](x, 2.0, SIDE={}, num_warps=2)\n"
+    bench.write("apart/ops.py", launch.format(512))
+    bench.session.files_changed([bench.path("apart/ops.py"), bench.path("apart/other.py")])
+    await bench.edit("apart/kernels.py", bench.text("apart/kernels.py") + "\n")
+
+    def told() -> tuple[str, str, object]:
+        job = bench.kernel("apart/kernels.py").job
+        (side,) = [one for one in job.arguments if one.argument.name == "SIDE"]
+        return side.argument.spec, side.detail, dict(job.job.config.hints).get("num_warps")
+
+    assert told() == ("512", "ops.py:5", 2)
+    await bench.open("apart/ops.py")
+    await bench.edit("apart/ops.py", launch.format(64))
+    await bench.session.inferred(bench.path("apart/kernels.py"))
+    assert told()[0] == "64"

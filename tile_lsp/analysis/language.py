@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
 
 from tile_lsp.model.closure import Closure
 from tile_lsp.model.location import Chain, Place, SourceRange, Span
@@ -110,3 +110,13 @@ class ClosureResult:
     blocked_by: Blocked | None = None
     instances: tuple[str, ...] = ()
     """For a kernel made by a function: the calls that make one, the one this closure is of first."""
+
+
+@runtime_checkable
+class SeesFolders(Protocol):
+    """A view of a workspace that looks around: who uses what a file defines stands in other files."""
+
+    listing: Callable[[str], Sequence[str]]
+    """Paths of the source files of a folder; empty where it is none. Set by who reads files."""
+    consulted: set[str]
+    """Files that were looked into beside those that a closure is made of: a change there may change what was found."""

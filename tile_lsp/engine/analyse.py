@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tile_lsp.analysis.comments import JobComment, read_comments
-from tile_lsp.analysis.language import ClosureResult, Site
+from tile_lsp.analysis.language import ClosureResult, SeesFolders, Site
 from tile_lsp.analysis.snapshot import ProblemView
 from tile_lsp.frontends.base import FrontEnd, JobSpec, Problem
 from tile_lsp.model.location import Span
@@ -48,6 +48,7 @@ def analyse(
     frontends: Sequence[FrontEnd],
     settings: Settings,
     overrides: Mapping[str, str],
+    listing: Callable[[str], Sequence[str]] = lambda folder: (),
 ) -> FileAnalysis | None:
     """What stands in a file now, or None if there is no such file. `overrides`: kernel → text of a job comment that
     wins.
@@ -60,6 +61,8 @@ def analyse(
         return FileAnalysis(path, text, tuple(_LINE_END.split(text)), (), (), frozenset({path}))
     language = reading[0].language
     workspace = language.workspace(path, read, roots=roots, editable=editable, settings=settings)
+    if isinstance(workspace, SeesFolders):
+        workspace.listing = listing
     kernels = tuple(
         _analyse_kernel(frontend, site, workspace, settings, overrides.get(site.qualname))
         for frontend in reading
@@ -73,6 +76,8 @@ def analyse(
         problems += [ProblemView(p.message, p.span, p.severity, p.code) for p in kernel.problems]
     results = [kernel.result for kernel in kernels if kernel.result is not None]
     files = frozenset({path}).union(*(result.files | result.missing for result in results))
+    if isinstance(workspace, SeesFolders):
+        files |= workspace.consulted
     return FileAnalysis(path, text, tuple(_LINE_END.split(text)), kernels, tuple(problems), files)
 
 

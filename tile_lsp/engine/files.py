@@ -24,6 +24,7 @@ class Files:
         self.world = 0
         self._open: dict[str, tuple[str, int | None]] = {}
         self._disk: dict[str, _Cached] = {}
+        self._folders: dict[str, tuple[int, tuple[str, ...]]] = {}
 
     def open(self, path: str, text: str, version: int | None) -> None:
         self._open[path] = (text, version)
@@ -44,6 +45,19 @@ class Files:
     def version(self, path: str) -> int | None:
         held = self._open.get(path)
         return held[1] if held else None
+
+    def listing(self, folder: str) -> tuple[str, ...]:
+        """Paths of the Python files of a folder, sorted; none of what is no folder. Never raises."""
+        try:
+            stamp = os.stat(folder).st_mtime_ns
+            known = self._folders.get(folder)
+            if known is None or known[0] != stamp:
+                with os.scandir(folder) as entries:
+                    found = sorted(entry.path for entry in entries if entry.name.endswith(".py") and entry.is_file())
+                known = self._folders[folder] = (stamp, tuple(found))
+        except OSError:
+            return ()
+        return known[1]
 
     def read(self, path: str) -> str | None:
         """Text of a file, of a notebook as one module; None if there is no such file. Never raises."""

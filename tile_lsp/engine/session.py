@@ -192,6 +192,7 @@ class Session:
                 frontends=FRONTENDS,
                 settings=self.settings,
                 overrides=self._overrides.get(path, {}),
+                listing=self._files.listing,
             )
             try:
                 analysis = await loop.run_in_executor(self._thread, work)

@@ -53,6 +53,8 @@ class Workspace:
         self.roots = tuple(os.path.normpath(root) for root in roots)
         self._texts: dict[str, str | None] = {}
         self._meanings: dict[tuple[str, Chain], tuple[Meaning, ...]] = {}
+        self.listing: Callable[[str], Sequence[str]] = lambda folder: ()
+        self.consulted: set[str] = set()
         self.finder = Finder(self.exists, roots, editable, stdlib)
 
     def exists(self, path: str) -> bool:

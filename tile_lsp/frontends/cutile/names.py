@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeVar
@@ -11,7 +12,7 @@ from tile_lsp.analysis.notebook import SUFFIX, cell_position, cell_starts
 from tile_lsp.analysis.python import Workspace
 
 _BUILTINS = frozenset({"len", "range", "min", "max", "int", "float", "bool", "abs", "tuple", "list", "sum", "round"})
-
+_MOST_NEIGHBOURS = 128
 
 T = TypeVar("T")
 
@@ -54,6 +55,18 @@ class Names:
     def text(self, path: str) -> str:
         file = self._workspace.file(path)
         return file.text if file is not None else ""
+
+    def neighbours(self, path: str) -> tuple[str, ...]:
+        """Files of its folder and of the one above, the nearest first: those that may use what it defines."""
+        workspace = self._workspace
+        folder = os.path.dirname(path)
+        found = [p for f in (folder, os.path.dirname(folder)) for p in workspace.listing(f) if p != path]
+        return tuple(found[:_MOST_NEIGHBOURS])
+
+    def mentions(self, path: str, name: str) -> bool:
+        """True if a file's text has the name. What was looked at is noted."""
+        self._workspace.consulted.add(path)
+        return name in self.text(path)
 
     def place(self, path: str, line: int) -> str:
         """For people: `"tune.py:12"`, `"tune.ipynb:cell 3:4"`."""

@@ -33,7 +33,6 @@ def job_specs(
     expected = [Expected(p.name, p.name in constants) for p in kernel.parameters]
     from_settings, problems = read_settings(settings.for_kernel(kernel.qualname, path), expected, kernel.name_span)
     tuning = read_tuning(kernel, names)
-    launch = read_launch(kernel, constants, names)
     captured = frozenset(_captured(kernel, names))
     found = list(problems)
     given: list[tuple[JobComment | None, Given]] = []
@@ -41,9 +40,10 @@ def job_specs(
         one, wrong = read_comment(comment, expected, captured)
         found.extend(wrong)
         given.append((comment, one))
-    usage = Usage({})
     wanted = {parameter.name for parameter in kernel.parameters}
     complete = bool(given) and all(wanted <= one.arguments.keys() for _, one in given)
+    launch = read_launch(kernel, constants, names, hints_only=complete)
+    usage = Usage({})
     if isinstance(kernel.node, ast.FunctionDef) and not complete:
         usage = read_usage(kernel.node, path, names)
     specs: list[JobSpec] = []

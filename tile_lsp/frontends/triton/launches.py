@@ -36,17 +36,45 @@ class _Site(msgspec.Struct, frozen=True):
     around: tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]
 
 
-def read_launch(kernel: KernelSite, constants: frozenset[str], names: Names) -> Launch | None:
-    """The launch in the kernel's own file that tells most."""
+def read_launch(
+    kernel: KernelSite, constants: frozenset[str], names: Names, *, hints_only: bool = False
+) -> Launch | None:
+    """The launch in the kernel's own file that tells most; where there is none, that in a file near it. `hints_only`:
+    the arguments are known from elsewhere.
+    """
     if kernel.node is None:
         return None
-    sites = names.cached(("triton launches", kernel.path), lambda: _sites(names.tree(kernel.path)))
-    best: Launch | None = None
-    for site in sites.get(kernel.node.name, ()):
-        made = _read(kernel, constants, site, names)
-        if best is None or len(made.arguments) > len(best.arguments):
-            best = made
-    return best
+    name = kernel.node.name
+    found = _best(kernel, constants, kernel.path, _sites_in(kernel.path, names).get(name, ()), names, hints_only)
+    if found is not None or kernel.scope:
+        return found
+    for path in names.neighbours(kernel.path):
+        if names.mentions(path, name):
+            sites = [site for every in _sites_in(path, names).values() for site in every]
+            ours = [site for site in sites if _is_of(kernel, site, path, names)]
+            found = _best(kernel, constants, path, ours, names, hints_only)
+            if found is not None:
+                return found
+    return None
+
+
+def _best(
+    kernel: KernelSite, constants: frozenset[str], path: str, sites: Sequence[_Site], names: Names, hints_only: bool
+) -> Launch | None:
+    made = [_read(kernel, constants, path, site, names, hints_only) for site in sites]
+    return max(made, key=lambda launch: len(launch.arguments), default=None)
+
+
+def _is_of(kernel: KernelSite, site: _Site, path: str, names: Names) -> bool:
+    """True if what another file launches is this kernel."""
+    function = site.call.func
+    launched = function.value if isinstance(function, (ast.Subscript, ast.Attribute)) else function
+    found = names.function(launched, path)
+    return found is not None and found[1] == kernel.path and getattr(found[0], "name", "") == kernel.node.name  # type: ignore[union-attr]
+
+
+def _sites_in(path: str, names: Names) -> dict[str, list[_Site]]:
+    return names.cached(("triton launches", path), lambda: _sites(names.tree(path)))
 
 
 def _sites(tree: ast.Module | None) -> dict[str, list[_Site]]:
@@ -81,8 +109,10 @@ def _launched(node: ast.Call) -> str | None:
     return function.id if isinstance(function, ast.Name) else None
 
 
-def _read(kernel: KernelSite, constants: frozenset[str], site: _Site, names: Names) -> Launch:
-    where = names.place(kernel.path, site.call.lineno)
+def _read(
+    kernel: KernelSite, constants: frozenset[str], path: str, site: _Site, names: Names, hints_only: bool
+) -> Launch:
+    where = names.place(path, site.call.lineno)
     arguments: dict[str, str] = {}
     hints: dict[str, Scalar] = {}
     positional = [p.name for p in kernel.parameters if p.kind in ("positional", "normal")]
@@ -95,7 +125,9 @@ def _read(kernel: KernelSite, constants: frozenset[str], site: _Site, names: Nam
     known = {parameter.name for parameter in kernel.parameters}
     blocks: dict[str, tuple[int, ...]] = {}
     for name, node in given:
-        values = _Values(site.around, kernel.path, names)
+        if hints_only and name in known:
+            continue
+        values = _Values(site.around, path, names)
         if (shape := values.block_shape(node)) is not None:
             blocks[name] = shape
             continue
