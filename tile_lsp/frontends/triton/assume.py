@@ -13,7 +13,7 @@ from . import gluon, spec
 from .usage import Usage, Use
 
 _INDEX = re.compile(
-    r"(indices|index|idx|seqlen|cu_seq|_ids?(_|$)|label|target|chunk_|token|expert|_inv(_|$)|lens?(_ptr)?$|"
+    r"(indices|index|idx|seqlen|cu_seq|_ids?(_|$)|label|target|chunk_|token|expert|lens?(_ptr)?$|"
     r"counts?(_ptr)?$|offsets(_ptr)?$|block_table|slot|page|topk|pos(ition)?s?(_ptr)?$|map(_ptr)?$|seed)",
     re.IGNORECASE,
 )
