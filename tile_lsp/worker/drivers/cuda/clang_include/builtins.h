@@ -96,10 +96,8 @@ typedef int64_t intmax_t;
 typedef uint64_t uintmax_t;
 typedef long int clock_t;
 typedef long long time_t;
-typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
-typedef unsigned long ulong;
 typedef struct _IO_FILE FILE;
 typedef __builtin_va_list va_list;
 
@@ -351,7 +349,27 @@ template <> struct tl_arithmetic<float> {
 template <> struct tl_arithmetic<double> {
     static constexpr bool value = true;
 };
-#define TL_ANY(condition) class = typename tl_if<(condition), void>::type
+// NVRTC has no more than the overloads for float and double: a float and an integer meet in float. What is ambiguous
+// there is double to the toolkit's other compiler.
+template <class A, class B> struct tl_unsaid {
+    static constexpr bool value = tl_arithmetic<A>::value && tl_arithmetic<B>::value;
+};
+template <class B> struct tl_unsaid<float, B> {
+    static constexpr bool value = false;
+};
+template <class A> struct tl_unsaid<A, float> {
+    static constexpr bool value = false;
+};
+template <> struct tl_unsaid<float, float> {
+    static constexpr bool value = false;
+};
+template <> struct tl_unsaid<float, double> {
+    static constexpr bool value = true;
+};
+template <> struct tl_unsaid<double, float> {
+    static constexpr bool value = true;
+};
+#define TL_ANY(...) class = typename tl_if<(__VA_ARGS__), void>::type
 
 #define TL_MATH1(name)                                                                                                 \
     TL_HD double name(double x);                                                                                       \
@@ -362,8 +380,7 @@ template <> struct tl_arithmetic<double> {
     TL_HD double name(double x, double y);                                                                             \
     TL_HD float name(float x, float y);                                                                                \
     TL_HD float name##f(float x, float y);                                                                             \
-    template <class A, class B, TL_ANY(tl_arithmetic<A>::value && tl_arithmetic<B>::value)>                            \
-    TL_HD double name(A x, B y);
+    template <class A, class B, TL_ANY(tl_unsaid<A, B>::value)> TL_HD double name(A x, B y);
 #define TL_MATH_OWN1(name)                                                                                             \
     TL_HD double name(double x);                                                                                       \
     TL_HD float name##f(float x);
@@ -438,6 +455,9 @@ TL_HD float frexpf(float x, int *exponent);
 TL_HD double ldexp(double x, int exponent);
 TL_HD float ldexp(float x, int exponent);
 TL_HD float ldexpf(float x, int exponent);
+TL_HD double scalbln(double x, long n);
+TL_HD float scalbln(float x, long n);
+TL_HD float scalblnf(float x, long n);
 TL_HD double scalbn(double x, int n);
 TL_HD float scalbn(float x, int n);
 TL_HD float scalbnf(float x, int n);
@@ -489,10 +509,14 @@ TL_HD float jnf(int n, float x);
 TL_HD double yn(int n, double x);
 TL_HD float ynf(int n, float x);
 TL_HD float fdividef(float x, float y);
-template <class T, TL_ANY(tl_arithmetic<T>::value)> TL_HD bool isnan(T x);
-template <class T, TL_ANY(tl_arithmetic<T>::value)> TL_HD bool isinf(T x);
-template <class T, TL_ANY(tl_arithmetic<T>::value)> TL_HD bool isfinite(T x);
-template <class T, TL_ANY(tl_arithmetic<T>::value)> TL_HD bool signbit(T x);
+TL_HD int isnan(float x);
+TL_HD int isnan(double x);
+TL_HD int isinf(float x);
+TL_HD int isinf(double x);
+TL_HD int isfinite(float x);
+TL_HD int isfinite(double x);
+TL_HD int signbit(float x);
+TL_HD int signbit(double x);
 TL_HD int abs(int x);
 TL_HD long abs(long x);
 TL_HD long long abs(long long x);
@@ -622,10 +646,6 @@ TL_D long long __mul64hi(long long x, long long y);
 TL_D unsigned long long __umul64hi(unsigned long long x, unsigned long long y);
 TL_D unsigned int __sad(int x, int y, unsigned int z);
 TL_D unsigned int __usad(unsigned int x, unsigned int y, unsigned int z);
-TL_HD int mul24(int x, int y);
-TL_HD unsigned int umul24(unsigned int x, unsigned int y);
-TL_HD int mulhi(int x, int y);
-TL_HD int float2int(float x);
 TL_D int __dp4a(int a, int b, int c);
 TL_D unsigned int __dp4a(unsigned int a, unsigned int b, unsigned int c);
 TL_D int __dp4a(char4 a, char4 b, int c);
@@ -687,16 +707,34 @@ TL_SIMD2(__vsubss)
 TL_SIMD2(__vsubus)
 #undef TL_SIMD1
 #undef TL_SIMD2
-TL_HD int __vimax3_s32(int a, int b, int c);
-TL_HD int __vimin3_s32(int a, int b, int c);
-TL_HD unsigned int __vimax3_u32(unsigned int a, unsigned int b, unsigned int c);
-TL_HD unsigned int __vimin3_u32(unsigned int a, unsigned int b, unsigned int c);
-TL_HD int __vimax_s32_relu(int a, int b);
-TL_HD int __vimin_s32_relu(int a, int b);
-TL_HD int __viaddmax_s32(int a, int b, int c);
-TL_HD int __viaddmin_s32(int a, int b, int c);
-TL_HD int __viaddmax_s32_relu(int a, int b, int c);
-TL_HD int __viaddmin_s32_relu(int a, int b, int c);
+#define TL_DPX(word, t)                                                                                                \
+    TL_HD t __vimax3_##word(t a, t b, t c);                                                                            \
+    TL_HD t __vimin3_##word(t a, t b, t c);                                                                            \
+    TL_HD t __viaddmax_##word(t a, t b, t c);                                                                          \
+    TL_HD t __viaddmin_##word(t a, t b, t c);
+#define TL_DPX_RELU(word, t)                                                                                           \
+    TL_HD t __vimax_##word##_relu(t a, t b);                                                                           \
+    TL_HD t __vimin_##word##_relu(t a, t b);                                                                           \
+    TL_HD t __vimax3_##word##_relu(t a, t b, t c);                                                                     \
+    TL_HD t __vimin3_##word##_relu(t a, t b, t c);                                                                     \
+    TL_HD t __viaddmax_##word##_relu(t a, t b, t c);                                                                   \
+    TL_HD t __viaddmin_##word##_relu(t a, t b, t c);
+TL_DPX(s32, int)
+TL_DPX(u32, unsigned int)
+TL_DPX(s16x2, unsigned int)
+TL_DPX(u16x2, unsigned int)
+TL_DPX_RELU(s32, int)
+TL_DPX_RELU(s16x2, unsigned int)
+#undef TL_DPX
+#undef TL_DPX_RELU
+#define TL_DPX_WHICH(f)                                                                                                \
+    TL_HD int f##_s32(int a, int b, bool *first);                                                                      \
+    TL_HD unsigned int f##_u32(unsigned int a, unsigned int b, bool *first);                                           \
+    TL_HD unsigned int f##_s16x2(unsigned int a, unsigned int b, bool *high, bool *low);                               \
+    TL_HD unsigned int f##_u16x2(unsigned int a, unsigned int b, bool *high, bool *low);
+TL_DPX_WHICH(__vibmax)
+TL_DPX_WHICH(__vibmin)
+#undef TL_DPX_WHICH
 
 // -- synchronisation, votes, shuffles ----------------------------------------------------------------------------------
 
@@ -775,6 +813,8 @@ TL_D size_t __cvta_generic_to_global(const void *pointer);
 TL_D size_t __cvta_generic_to_shared(const void *pointer);
 TL_D size_t __cvta_generic_to_constant(const void *pointer);
 TL_D size_t __cvta_generic_to_local(const void *pointer);
+TL_D size_t __cvta_generic_to_grid_constant(const void *pointer);
+TL_D void *__cvta_grid_constant_to_generic(size_t pointer);
 TL_D void *__cvta_global_to_generic(size_t pointer);
 TL_D void *__cvta_shared_to_generic(size_t pointer);
 TL_D void *__cvta_constant_to_generic(size_t pointer);
@@ -820,15 +860,20 @@ TL_LOADS(ulonglong2)
     TL_SCOPED(t, atomicMax, t value)                                                                                   \
     TL_SCOPED(t, atomicAnd, t value)                                                                                   \
     TL_SCOPED(t, atomicOr, t value)                                                                                    \
-    TL_SCOPED(t, atomicXor, t value)                                                                                   \
+    TL_SCOPED(t, atomicXor, t value)
+#define TL_ATOMIC_SWAPS(t)                                                                                             \
     TL_SCOPED(t, atomicExch, t value)                                                                                  \
     TL_SCOPED(t, atomicCAS, t compare, t value)
 TL_ATOMIC_BITS(int)
 TL_ATOMIC_BITS(unsigned int)
 TL_ATOMIC_BITS(long long)
 TL_ATOMIC_BITS(unsigned long long)
+TL_ATOMIC_SWAPS(int)
+TL_ATOMIC_SWAPS(unsigned int)
+TL_ATOMIC_SWAPS(unsigned long long)
 #undef TL_ATOMIC_BITS
-TL_SCOPED(unsigned short, atomicCAS, unsigned short compare, unsigned short value)
+#undef TL_ATOMIC_SWAPS
+TL_D unsigned short atomicCAS(unsigned short *address, unsigned short compare, unsigned short value);
 TL_SCOPED(float, atomicExch, float value)
 TL_SCOPED(int, atomicAdd, int value)
 TL_SCOPED(unsigned int, atomicAdd, unsigned int value)
@@ -861,17 +906,21 @@ TL_TEXTURE(tex1DLod, float x, float level)
 TL_TEXTURE(tex1DGrad, float x, float dx, float dy)
 TL_TEXTURE(tex1DLayered, float x, int layer)
 TL_TEXTURE(tex1DLayeredLod, float x, int layer, float level)
+TL_TEXTURE(tex1DLayeredGrad, float x, int layer, float dx, float dy)
 TL_TEXTURE(tex2D, float x, float y)
 TL_TEXTURE(tex2DLod, float x, float y, float level)
 TL_TEXTURE(tex2DGrad, float x, float y, float2 dx, float2 dy)
 TL_TEXTURE(tex2DLayered, float x, float y, int layer)
 TL_TEXTURE(tex2DLayeredLod, float x, float y, int layer, float level)
+TL_TEXTURE(tex2DLayeredGrad, float x, float y, int layer, float2 dx, float2 dy)
 TL_TEXTURE(tex2Dgather, float x, float y, int component = 0)
 TL_TEXTURE(tex3D, float x, float y, float z)
 TL_TEXTURE(tex3DLod, float x, float y, float z, float level)
 TL_TEXTURE(tex3DGrad, float x, float y, float z, float4 dx, float4 dy)
 TL_TEXTURE(texCubemap, float x, float y, float z)
 TL_TEXTURE(texCubemapLod, float x, float y, float z, float level)
+TL_TEXTURE(texCubemapGrad, float x, float y, float z, float4 dx, float4 dy)
+TL_TEXTURE(texCubemapLayeredGrad, float x, float y, float z, int layer, float4 dx, float4 dy)
 TL_TEXTURE(texCubemapLayered, float x, float y, float z, int layer)
 TL_TEXTURE(texCubemapLayeredLod, float x, float y, float z, int layer, float level)
 #undef TL_TEXTURE
