@@ -379,6 +379,21 @@ def test_a_pointer_may_be_one_of_several():
     assert (found["a_rows"], found["b_rows"]) == ("i32:16", "i32:16")
 
 
+def test_what_is_compared_with_a_fraction_is_one():
+    text = """
+    @triton.jit
+    def k(x_ptr, rate, FACTOR: tl.constexpr):
+        x = tl.load(x_ptr)
+        if FACTOR != 1.0:
+            x = x * FACTOR
+        if rate == 0.5:
+            x = x * rate
+        tl.store(x_ptr, x)
+    """
+    found = arguments(specs_of(text)[0])
+    assert (found["rate"], found["FACTOR"]) == ("fp32", "1.0")
+
+
 def test_what_fractions_are_stored_to_holds_no_integers():
     text = """
     @triton.jit

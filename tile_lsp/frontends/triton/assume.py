@@ -130,6 +130,8 @@ def _tuple(item: Assumed, use: Use, count: int) -> Assumed:
 
 def alternatives(parameters: Sequence[Parameter], usage: Usage, warps: int = 4) -> tuple[tuple[Assumed, ...], ...]:
     """Other readings, each different from those before it."""
+    if all(parameter.given is not None for parameter in parameters):
+        return ()
     first = assume(parameters, usage, GUESSES[0], warps)
     seen = {tuple(one.spec for one in first)}
     found: list[tuple[Assumed, ...]] = []
@@ -196,6 +198,8 @@ def _float(usage: Usage, use: Use, guess: Guess) -> str:
 
 def _scalar(parameter: Parameter, use: Use) -> Assumed:
     name = parameter.name
+    if use.fraction:
+        return Assumed("fp32", Origin("assumed", f"compared with {use.fraction}"))
     if use.number or use.size:
         return Assumed("i32:16", Origin("assumed", "computed with as a number"))
     if _FLOAT_NAME.search(name) and not name.startswith("stride"):
@@ -220,6 +224,8 @@ def _value(name: str, use: Use, guess: Guess) -> tuple[str, str]:
         return ("fp32" if "acc" in name.lower() else "fp16"), "used as a dtype"
     if use.texts:
         return repr(use.texts[0]), "compared with a text"
+    if use.fraction:
+        return use.fraction, "compared with a number"
     if use.numbers and not use.number and not use.size:
         return str(use.numbers[0]), "compared with a number"
     if _DTYPE.search(name):

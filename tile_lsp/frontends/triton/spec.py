@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import functools
 import re
 
 import msgspec
@@ -174,6 +175,7 @@ def _descriptor(text: str) -> str | SpecFault:
     return f"tensordesc<{short}[{dims}]{match['layout'].strip()}>"
 
 
+@functools.lru_cache(maxsize=4096)
 def _literal(text: str) -> str | None:
     if text.lstrip("+-") in ("inf", "nan"):
         return text.lstrip("+")

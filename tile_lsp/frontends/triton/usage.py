@@ -61,6 +61,8 @@ class Use(msgspec.Struct):
     numbers: tuple[int, ...] = ()
     """The same."""
     called: bool = False
+    fraction: str = ""
+    """Compared with this number, which is no integer."""
     floating: bool = False
     """What is stored through it is no integer."""
     layout: int = -1
@@ -423,6 +425,7 @@ class _Reader:
                     own.dtype = own.dtype or use.dtype
                     own.static_loop = own.static_loop or use.static_loop
                     own.called = own.called or use.called
+                    own.fraction = own.fraction or use.fraction
                     own.items = max(own.items, use.items)
                     own.layout = max(own.layout, use.layout)
                     own.shared = own.shared or use.shared
@@ -526,6 +529,8 @@ class _Reader:
                         use.none = True
                     elif isinstance(value, str):
                         use.texts = tuple(dict.fromkeys((*use.texts, value)))
+                    elif isinstance(value, float):
+                        use.fraction = use.fraction or repr(value)
                     elif isinstance(value, int) and not isinstance(value, bool):
                         use.numbers = tuple(dict.fromkeys((*use.numbers, value)))
                     elif isinstance(other, (ast.List, ast.Tuple)):
