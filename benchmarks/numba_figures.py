@@ -17,7 +17,7 @@ from tile_lsp.model.outcome import Artifact
 from tile_lsp.model.settings import Cache, Settings
 from tile_lsp.model.stage import Stage
 
-from .figures import ByHand, Figure, environment, ratio, timed
+from .figures import ByHand, Figure, environment, ratio, rest, timed
 
 ROOT = Path(__file__).parent.parent
 PYTHON = ROOT / "build" / "venvs" / "numba" / "bin" / "python"
@@ -113,6 +113,7 @@ async def edit_to_types(it: Bench, case: Case, limit: float, samples: int = 15) 
 
     for _ in range(samples + 2):
         text = case.text(next(it.numbers))
+        await rest(it.session)
         by_hand.append(await it.by_hand("infer", name=case.kernel, text=text))
         ours.append(await timed(lambda text=text: edit(text)))
     return ratio(f"numba: edit → types, {case.kernel}", ours[2:], by_hand[2:], limit, "its passes in process")

@@ -17,6 +17,8 @@ if sys.platform != "win32":
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_M_TRIM_THRESHOLD = -1
+_M_MMAP_THRESHOLD = -3
 _HIGH = 500
 _MAX_SUBPROCESSES = 64
 
@@ -31,6 +33,13 @@ def move_high(fd: int) -> int:
     moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, min(_HIGH, max(soft - 16, 3)))
     os.close(fd)
     return moved
+
+
+def keep_freed_memory() -> None:
+    """Have glibc's allocator give nothing back: a page that a fork has made its own once is not to be had anew."""
+    if _libc is not None and hasattr(_libc, "mallopt"):
+        _libc.mallopt(_M_TRIM_THRESHOLD, 1 << 30)
+        _libc.mallopt(_M_MMAP_THRESHOLD, 32 << 20)
 
 
 def thread_count() -> int:

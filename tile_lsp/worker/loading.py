@@ -57,7 +57,6 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         builtins.__import__ = self._import_outside
         sys.meta_path.insert(0, self)
         sys.path[0:0] = [root for root in self._roots if root not in sys.path]
-        importlib.invalidate_caches()
         if self._roots and os.path.isdir(self._roots[0]):
             os.chdir(self._roots[0])
         for member, text in self.sources.items():

@@ -37,6 +37,7 @@ def main(arguments: list[str]) -> None:
     channel.send(greeting)
     if not options.spawned and not greeting["fork"]:
         return
+    confine.keep_freed_memory()
     warm_up()
     if options.spawned:
         confine.confine(options.memory)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import functools
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -258,7 +257,7 @@ class _KernelFinder:
 
     def _located(self, placed: Placed, path: Path) -> list[ast.AST]:
         """The nodes along a path, with positions of the file."""
-        tree = _located(placed.statement.chunk.text, placed.offset)
+        tree = located(placed.statement.chunk.text, placed.offset)
         locator = placed.statement.locator
         node: ast.AST = tree.body[locator[0]]
         if len(locator) == 3:
@@ -349,11 +348,6 @@ class _KernelFinder:
 
 _DECORATOR = re.compile(r"[ \t\f]*@[ \t]*([^\W\d]\w*(?:[ \t]*\.[ \t]*[^\W\d]\w*)*)")
 _HEAD = re.compile(r"[ \t\f]*(?:async[ \t]+)?(?P<kind>def|class)[ \t]+(?P<name>[^\W\d]\w*)")
-
-
-@functools.lru_cache(maxsize=256)
-def _located(text: str, offset: int) -> ast.Module:
-    return located(text, offset)
 
 
 def walk_path(node: ast.AST, path: Path) -> list[ast.AST]:

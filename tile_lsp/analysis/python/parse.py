@@ -42,6 +42,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+#: A file of more chunks is parsed as a whole: they would take each other's place in the cache.
+_FEW = 128
 #: Text that is broken over and over is most likely one unclosed string: don't report each of its lines.
 _MOST_PROBLEMS = 100
 
@@ -184,13 +186,13 @@ class PythonFile:
 
     @functools.cached_property
     def tree(self) -> ast.Module:
-        """The whole file with positions of the file; of broken text, the statements that parse."""
-        if CELL_MARK not in self.clean:
+        """The whole file with positions of the file; of broken text, the statements that parse. Must not be changed."""
+        chunks = {(p.offset, p.statement.chunk.text): None for p in self.statements}
+        if len(chunks) > _FEW and CELL_MARK not in self.clean:
             try:
                 return _parse(self.clean)
             except _PARSE_FAULTS:
                 pass
-        chunks = {(p.offset, p.statement.chunk.text): None for p in self.statements}
         return ast.Module([node for offset, text in chunks for node in located(text, offset).body], [])
 
 
@@ -204,8 +206,9 @@ def _file(path: str, text: str) -> PythonFile:
     return PythonFile(path, text)
 
 
+@functools.lru_cache(maxsize=1024)
 def located(text: str, offset: int) -> ast.Module:
-    """The tree of a chunk that parses, with lines counted from the start of the file."""
+    """The tree of a chunk that parses, with lines counted from the start of the file. Must not be changed."""
     return _parse("\n" * offset + text)
 
 

@@ -84,19 +84,26 @@ def _completed(node: Node) -> Node:
 
 def same(left: object, right: object) -> bool:
     """Equal trees, positions aside."""
-    if isinstance(left, ast.AST):
-        if type(left) is not type(right):
-            return False
-        for field in left._fields:
-            if field not in _IGNORED and not same(getattr(left, field, None), getattr(right, field, None)):
+    waiting = [(left, right)]
+    while waiting:
+        left, right = waiting.pop()
+        kind = type(left)
+        if isinstance(left, (list, tuple)):
+            if not isinstance(right, (list, tuple)) or len(left) != len(right):
                 return False
-        return True
-    if isinstance(left, (list, tuple)):
-        if not isinstance(right, (list, tuple)) or len(left) != len(right):
+            waiting += zip(left, right, strict=True)
+        elif kind is not type(right):
             return False
-        return all(same(a, b) for a, b in zip(left, right, strict=True))
-    if type(left) is not type(right):
-        return False
-    if isinstance(left, (float, complex)):
-        return repr(left) == repr(right)  # tells 0.0 from -0.0, and one NaN is as good as another
-    return left == right
+        elif isinstance(left, ast.AST):
+            waiting += [(getattr(left, name, None), getattr(right, name, None)) for name in _meaningful(kind)]
+        elif kind is float or kind is complex:
+            if repr(left) != repr(right):  # tells 0.0 from -0.0, and one NaN is as good as another
+                return False
+        elif left != right:
+            return False
+    return True
+
+
+@functools.cache
+def _meaningful(kind: type[ast.AST]) -> tuple[str, ...]:
+    return tuple(name for name in kind._fields if name not in _IGNORED)

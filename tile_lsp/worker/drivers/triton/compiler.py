@@ -46,6 +46,7 @@ class Compiler:
         self.release = _pair(self.version)
         self.code_generator = code_generator
         self.gluon = gluon
+        self._prepared: tuple[str, Any] | None = None
 
     # -- what there is -----------------------------------------------------------------------------------------------
 
@@ -122,20 +123,37 @@ class Compiler:
         kind = GluonASTSource if kernel.is_gluon() else ASTSource
         return kind(kernel, signature, constants, attributes)
 
+    def prepare(self) -> None:
+        """Make the next context ahead of time: it takes milliseconds, and most kernels are for one backend."""
+        backend = make_backend(self.target("sm_80"))
+        self._prepared = (backend.target.backend, self._new_context(backend))
+
     def context(self, backend: Any) -> Any:
+        prepared, self._prepared = self._prepared, None
+        if prepared is not None and prepared[0] == backend.target.backend:
+            return prepared[1]
+        return self._new_context(backend)
+
+    def _new_context(self, backend: Any) -> Any:
         context = ir.context()
         ir.load_dialects(context)
         backend.load_dialects(context)
         return context
 
     def typed(self, source: Any, target: str, backend: Any, options: Any) -> Any:
-        """The module as type inference leaves it: TTIR; for Gluon, the IR that its own front end makes."""
+        """The module as the code generator makes it; all types are known by then."""
         context = self.context(backend)
         module = source.make_ir(
             backend.target, options, backend.get_codegen_implementation(options), backend.get_module_map(), context
         )
-        stages = self._stages(backend, options, source.language)
+        module.context = context
+        return module
+
+    def simplified(self, module: Any, is_gluon: bool, backend: Any, options: Any) -> Any:
+        """TTIR: the module after its first passes. It stays what it is for Gluon, whose front end makes a later IR."""
+        stages = self._stages(backend, options, Language.GLUON if is_gluon else Language.TRITON)
         if "ttir" in stages:
+            context = module.context
             module = stages["ttir"](module, {"target": backend.target})
             module.context = context
         return module

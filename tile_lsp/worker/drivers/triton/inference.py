@@ -103,7 +103,8 @@ class _Run:
         # Functions that triton calls while it compiles are plain ones; those that it compiles itself are recorded.
         compiled = [name for name, text in loader.sources.items() if "jit" in text.partition("def ")[0]]
         loader.executed.assume_all(but=compiled)
-        return Held(compiler, typed, kernel.is_gluon(), own, options, frozenset(loader.sources))
+        finish = functools.partial(compiler.simplified, typed, kernel.is_gluon(), backend, parsed)
+        return Held(compiler, finish, kernel.is_gluon(), own, options, frozenset(loader.sources))
 
 
 def _own_options(configs: list[Any]) -> dict[str, Any]:
@@ -130,26 +131,32 @@ class Held:
     def __init__(
         self,
         compiler: Compiler,
-        module: Any,
+        finish: Callable[[], Any],
         is_gluon: bool,
         own: Mapping[str, Any],
         options: Mapping[str, Any],
         members: frozenset[str],
     ) -> None:
         self._compiler = compiler
-        self._module = module
+        self._finish = finish
         self._is_gluon = is_gluon
         self._own = own
         self._options = options
         self._members = members
 
     @functools.cached_property
-    def _text(self) -> str:
-        """Printed before anything else is done with the module: the passes change it."""
-        return str(self._module)
+    def _finished(self) -> str | faults.Fault:
+        """TTIR as text. The passes run once, whatever comes of it: what they leave half done is not to be run again."""
+        captured = errors.Captured()
+        try:
+            with captured:
+                return str(self._finish())
+        except Exception as error:
+            return errors.of_stage(error, captured.text, "ttir", self._members, self._compiler.version)
 
     def listings(self) -> dict[str, Any]:
-        return {"typed": {"stage": "ttir", "text": self._text}}
+        # Where there is none code generation says why.
+        return {"typed": {"stage": "ttir", "text": self._finished}} if isinstance(self._finished, str) else {}
 
     def codegen(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Blobs `ttgir`, `llvm`, `ptx` or `amdgcn`, and `remarks`, for the first of the targets."""
@@ -165,13 +172,16 @@ class Held:
             backend, options = self._compiler.backend(target, {**self._options, **hints})
         except (ValueError, AssertionError, TypeError) as error:
             return {"faults": {"": [faults.fault(faults.USER, str(error), code="options")]}}
+        text = self._finished
+        if not isinstance(text, str):
+            return {"faults": {"": [text]}}
         stage = ["ttgir"]
         captured = errors.Captured(not request.get("again"))
         try:
             with captured, warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 made, metadata = self._compiler.generate(
-                    self._text, self._is_gluon, target, backend, options, lambda name: stage.__setitem__(0, name)
+                    text, self._is_gluon, target, backend, options, lambda name: stage.__setitem__(0, name)
                 )
         except Exception as error:
             fault = errors.of_stage(error, captured.text, stage[0], self._members, self._compiler.version)
