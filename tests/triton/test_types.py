@@ -184,6 +184,7 @@ def k(a_ptr, c_ptr, SIDE: tl.constexpr):
     assert "tensor<64x64xfp32>" in words
     assert "#ttg.nvidia_mma<" in words
     assert "warpsPerCTA" in words
+    assert "64×64 over 4 warps of 32 threads: 32 elements a thread; 2 neighbours along dimension 1" in words
 
 
 async def test_a_module_of_a_package_is_had_by_name(bench: Workbench):

@@ -94,14 +94,17 @@ def _expression(file: FileView, span: Span, typed: Sequence[Typed]) -> Markup:
 
 def _layouts(typed: Sequence[Typed]) -> list[Block]:
     """How the values of a name lie over threads, for the jobs whose code says so."""
-    found: dict[tuple[str, str], None] = {}
+    found: dict[tuple[str, str, str], None] = {}
     for entry in typed:
         job, name = entry.kernel.job, entry.record.name
         artifact = job.artifacts.get(Stage.TTGIR) if job is not None else None
         if artifact is not None and name is not None and entry.record.type.startswith(("tensor", "shared")):
             found.update(dict.fromkeys(layouts_of(artifact, name, entry.record.chain[0])))
-    lines = [f"layout {code(alias)}: {code(text)}" if text else f"layout {code(alias)}" for alias, text in found]
-    return [Text("\n".join(lines[:_SHOWN]))] if lines else []
+    lines = []
+    for alias, text, words in list(found)[:_SHOWN]:
+        lines.append(f"layout {code(alias)}: {code(text)}" if text else f"layout {code(alias)}")
+        lines += [words] if words else []
+    return [Text("\n".join(lines))] if lines else []
 
 
 def _details(entry: Typed) -> list[str]:

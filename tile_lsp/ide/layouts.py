@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from tile_lsp.analysis.layouts import Typed, aliases_of, types_in
-from tile_lsp.ide.thread_map import NoMap, ThreadMap, mapped
+from tile_lsp.ide.thread_map import NoMap, ThreadMap, facts, mapped
 from tile_lsp.model.location import Place
 from tile_lsp.model.outcome import Artifact
 
@@ -14,10 +14,17 @@ _RESULT = re.compile(r"\s*%(?P<name>[A-Za-z_]\w*?)(?:_\d+)?(?::\d+)? = ")
 _MOST = 4
 
 
-def layouts_of(artifact: Artifact, name: str, place: Place) -> tuple[tuple[str, str], ...]:
-    """(layout's name, what it is) of each value of that name in the function of `place`, most used first."""
+def layouts_of(artifact: Artifact, name: str, place: Place) -> tuple[tuple[str, str, str], ...]:
+    """(layout's name, what it is, in its own notation and in words) of each value of that name in the function of
+    `place`, most used first.
+    """
     aliases = aliases_of(artifact.text)
-    return tuple((typed.layout, _meaning(typed.layout, aliases)) for typed in values_of(artifact, name, place))
+    found = []
+    for typed in values_of(artifact, name, place):
+        (made,) = mapped([typed], aliases)
+        words = "; ".join(facts(made)) if isinstance(made, ThreadMap) else ""
+        found.append((typed.layout, _meaning(typed.layout, aliases), words))
+    return tuple(found)
 
 
 def _meaning(layout: str, aliases: Mapping[str, str]) -> str:
