@@ -120,7 +120,7 @@ def test_hover_shows_the_source_line_and_the_call_chain():
     made, shot = served()
     row = {text: index for index, text in enumerate(made.rows)}
     assert document_hover(shot, made, row["  FMUL R0 ;"]).plain() == (
-        "return x * 2\n\nh.py:2\n\n- called at k.py:3\n\nx = load(A)\n\nk.py:2"
+        "return x * 2\n\nh.py:2, called at k.py:3\n\nx = load(A)\n\nk.py:2"
     )
     assert document_hover(shot, made, row["EXIT ;"]) is None
 

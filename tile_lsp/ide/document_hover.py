@@ -161,7 +161,6 @@ def _link(snapshot: Snapshot, link: Link) -> list[Block]:
     blocks: list[Block] = []
     if file is not None and place.span.line <= len(file.lines):
         blocks.append(Code(file.lines[place.span.line - 1].strip()))
-    blocks.append(Text(f"`{where(place, cells)}`"))
-    if len(link) > 1:
-        blocks.append(Items(tuple(f"called at `{where(caller, cells)}`" for caller in link[1:])))
+    way = [f"`{where(place, cells)}`", *(f"called at `{where(caller, cells)}`" for caller in link[1:])]
+    blocks.append(Text(", ".join(way)))
     return blocks

@@ -111,7 +111,7 @@ export function bundledServer(
   const one = interpreters.find(({ abi }) => exists(join(bundled, "native", abi)));
   // -I: neither variables nor the folder it starts in get between the server and what it brought along.
   return one && exists(script)
-    ? { command: one.path, arguments: ["-I", script], origin: `brought along, for the Python of ${one.origin}` }
+    ? { command: one.path, arguments: ["-I", script], origin: `the extension, by the Python of ${one.origin}` }
     : undefined;
 }
 

@@ -111,7 +111,7 @@ export class Server implements Disposable {
     }
     const { command, arguments: given, origin } = this.command;
     const extra = workspace.getConfiguration(SECTION).get<string[]>("server.arguments", []);
-    this.output.info(`starting ${[command, ...given, ...extra].join(" ")} (found through ${origin})`);
+    this.output.info(`starting ${[command, ...given, ...extra].join(" ")} (from ${origin})`);
     this.become("starting");
     const run = { command, args: [...given, ...extra], transport: TransportKind.stdio };
     const client = new LanguageClient(SECTION, "Tile", run, this.clientOptions());

@@ -110,6 +110,10 @@ export class Status implements Disposable {
     server.status = (await ask(server, "tile/status", {})) ?? server.status;
     this.update();
     const facts: QuickPickItem[] = this.lines().map((label) => ({ label: label.replaceAll("`", "") }));
+    const { command } = server;
+    if (command && server.life === "running") {
+      facts.push({ label: `Server from ${command.origin}`, description: command.command });
+    }
     const stats = await ask(server, "tile/stats", {});
     if (stats) {
       const { inferences, codegens, store } = stats;
