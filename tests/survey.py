@@ -34,6 +34,7 @@ _WORDS = (
     (b"kernel", re.compile(rb"cuda\.tile|cuda import tile")),
     (b"jit", re.compile(rb"\btriton\b")),
     (b"cuda", re.compile(rb"\bnumba\b")),
+    (b"__global__", re.compile(rb"\{")),
 )
 #: What no argument could mend: the kernel names what this triton, or any of this vendor's, does not have, or calls what
 #: it has in a way that it refuses whatever the values are.
@@ -142,7 +143,8 @@ def _is_loaded(view: KernelView, faults: Sequence[Fault]) -> bool:
 
 
 def find_files(path: Path) -> Iterator[Path]:
-    candidates = [path] if path.is_file() else sorted(path.rglob("*.py"))
+    found = (file for suffix in ("*.py", "*.cu", "*.cuh") for file in path.rglob(suffix))
+    candidates = [path] if path.is_file() else sorted(found)
     for candidate in candidates:
         text = candidate.read_bytes()
         if any(word in text and pattern.search(text) for word, pattern in _WORDS):

@@ -1,4 +1,6 @@
-"""How the project compiles its CUDA files: settings, `compile_commands.json`, `CMakePresets.json`, in this order."""
+"""How the project compiles its CUDA files: settings, `compile_commands.json`, `CMakePresets.json`, in this order; where
+nothing was built yet, the folders of headers that `CMakeLists.txt` names.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +21,7 @@ Read = Callable[[str], str | None]
 _BUILD = ("", "build", "out", "_build", "cmake-build-debug", "cmake-build-release")
 _COMMANDS = "compile_commands.json"
 _PRESETS = ("CMakePresets.json", "CMakeUserPresets.json")
+_INCLUDED = re.compile(r"\b(?:target_)?include_directories\s*\(([^)]*)\)", re.IGNORECASE)
 _ARCHITECTURE = re.compile(r"(?:sm|compute)_(\d+[af]?)")
 _FLAGS: Mapping[str, tuple[str, Scalar]] = {
     "use_fast_math": ("fastmath", True),
@@ -46,7 +49,12 @@ class Options(NamedTuple):
 def options_for(path: str, read: Read, roots: Sequence[str], settings: Cuda) -> Options:
     """Never raises: what can't be read counts for nothing."""
     commands, files = _commands(path, read, roots, settings)
-    found = _of_command(*commands) if commands else _of_presets(read, roots, files)
+    if commands:
+        found = _of_command(*commands)
+    else:
+        found = _of_presets(read, roots, files)
+        listed = _listed(path, read, roots, files)
+        found = found._replace(includes=tuple(dict.fromkeys((*found.includes, *listed))))
     base = roots[0] if roots else os.path.dirname(path)
     own = tuple(os.path.normpath(os.path.join(base, os.path.expanduser(folder))) for folder in settings.include_paths)
     return Options(
@@ -168,6 +176,28 @@ def _hint(flag: str, value: str, hints: dict[str, Scalar]) -> None:
             hints[name] = int(value)
     else:
         hints[name] = default if value in ("", "true") else False
+
+
+def _listed(path: str, read: Read, roots: Sequence[str], files: set[str]) -> list[str]:
+    """Folders of headers in the `CMakeLists.txt` beside a file and above it, as far as they are spelt out."""
+    found: list[str] = []
+    folder = os.path.dirname(path)
+    top = next((root for root in roots if path.startswith(root.rstrip("/") + "/")), folder)
+    while folder.startswith(top):
+        place = os.path.join(folder, "CMakeLists.txt")
+        if os.path.isfile(place) and (text := read(place)) is not None:
+            files.add(place)
+            for match in _INCLUDED.finditer(text):
+                for word in re.findall(r'[^\s"]+', match[1]):
+                    for name, meant in (("CMAKE_CURRENT_SOURCE_DIR", folder), ("CMAKE_SOURCE_DIR", top)):
+                        word = word.replace("${" + name + "}", meant)
+                    word = word.replace("${PROJECT_SOURCE_DIR}", folder)
+                    if "$" not in word and (path := os.path.normpath(os.path.join(folder, word))) not in found:
+                        found += [path] if os.path.isdir(path) else []
+        if folder == os.path.dirname(folder):
+            break
+        folder = os.path.dirname(folder)
+    return found
 
 
 def _of_presets(read: Read, roots: Sequence[str], files: set[str]) -> Options:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,10 @@ class Cuda:
     def warm(self) -> None:
         if self._compiler is not None:
             self._compiler.warm()
+            from . import clang_library, clang_unit
+
+            with contextlib.suppress(clang_library.Unavailable):
+                clang_unit.precompile()
 
     def touch(self) -> None:
         if self._compiler is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ... import faults
@@ -13,13 +13,16 @@ _HEAD = re.compile(
     r"^(?P<file>[^\s()][^()\n]*)\((?P<line>\d+)\): (?:catastrophic )?(?P<kind>error|warning|remark)"
     r"(?: #(?P<number>\d+(?:-D)?))?: (?P<words>.*)$"
 )
-#: `detected during instantiation of "…" at line 7 of "f.cu/g"`, and the same of several lines.
-_DURING = re.compile(r'at line (?P<line>\d+)(?: of "(?P<file>[^"]*)")?\s*$')
+#: `detected during instantiation of "…" at line 7 of f.cu/g`, or a line for each step after `detected during:`.
+_DURING = re.compile(r"at line (?P<line>\d+)(?: of (?P<file>.+?))?\s*$")
+_INSTANCE = re.compile(r'instantiation of (?:\w+ )?"(?:[^"(<]*[\s:&*])?(\w+)\s*[(<]')
 _DECLARED = re.compile(r'\s*\(declared at line \d+(?: of "[^"]*")?\)')
 _ASSEMBLER = re.compile(r"^ptxas\s.*?(?:error|fatal)\s*:\s*(?P<words>.*)$")
 _GENERAL = re.compile(r"^nvrtc: (?:error|fatal): (?P<words>.*)$")
 _UNRESOLVED = re.compile(r"Unresolved extern function '(\w+)'")
 _DEEPEST = 16
+#: Where NVRTC says that it is while it reads a name expression.
+_NAMES = "__nv_name_map"
 
 
 class Diagnostic(NamedTuple):
@@ -31,7 +34,7 @@ class Diagnostic(NamedTuple):
     code: str | None
 
 
-def parse(log: str, members: Collection[str]) -> list[Diagnostic]:
+def parse(log: str, members: Mapping[str, str]) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     lines = log.split("\n")
     index = 0
@@ -49,9 +52,9 @@ def parse(log: str, members: Collection[str]) -> list[Diagnostic]:
             line = lines[index]
             during = _DURING.search(line) if "detected during" in line or line.startswith(" " * 12) else None
             if during is not None:
-                current = during["file"] or current
+                current = (during["file"] or current).strip('"')
                 if current in members and len(chain) < _DEEPEST:
-                    chain.append(_place(current, during["line"]))
+                    chain.append(_place(current, _called(line, members[current], int(during["line"]))))
             elif (
                 line.startswith("          ")
                 and index + 1 < len(lines)
@@ -66,14 +69,18 @@ def parse(log: str, members: Collection[str]) -> list[Diagnostic]:
                     message.append(words)
             index += 1
         words = _DECLARED.sub("", " ".join(message)).strip()
-        if head["file"] not in members:
+        if head["file"] == _NAMES:
+            if words.startswith("Error in parsing name expression"):
+                continue
+            words = f"in the arguments of the template: {words}"
+        elif head["file"] not in members:
             words = f"{os.path.basename(head['file'])}:{head['line']}: {words}"
         number = head["number"]
         found.append(Diagnostic(head["kind"], words, chain, f"#{number}" if number else None))
     return found
 
 
-def to_faults(log: str, members: Collection[str], status: str) -> list[faults.Fault]:
+def to_faults(log: str, members: Mapping[str, str], status: str) -> list[faults.Fault]:
     """Every error of a log, or, if there is none in it that can be read, all of its words. Each once."""
     made = [
         faults.fault(faults.USER, one.message, one.chain or None, code=one.code or "nvrtc")
@@ -116,7 +123,7 @@ def _readable(symbol: str) -> str:
     return "::".join(names) or symbol
 
 
-def to_remarks(log: str, members: Collection[str]) -> list[dict[str, Any]]:
+def to_remarks(log: str, members: Mapping[str, str]) -> list[dict[str, Any]]:
     """Warnings, and what is said besides, of the user's own code."""
     found = []
     for one in parse(log, members):
@@ -129,5 +136,15 @@ def to_remarks(log: str, members: Collection[str]) -> list[dict[str, Any]]:
     return list(unique.values())
 
 
-def _place(member: str, line: str) -> list[Any]:
+def _called(words: str, text: str, line: int) -> int:
+    """The line of the name of what is instantiated: NVRTC tells where the statement ends that calls it."""
+    found = _INSTANCE.search(words)
+    lines = text.split("\n")
+    for number in range(min(line, len(lines)), 0, -1) if found is not None else ():
+        if lines[number - 1] == found[1]:
+            return number
+    return line
+
+
+def _place(member: str, line: str | int) -> list[Any]:
     return [member, int(line), -1, -1, -1]

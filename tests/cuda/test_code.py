@@ -1,0 +1,134 @@
+"""PTX, SASS, resources and remarks of CUDA C++, with the source of each line."""
+
+from __future__ import annotations
+
+import pytest
+from inline_snapshot import snapshot
+
+from tests.cuda.conftest import Cuda
+from tile_lsp.model.stage import Stage
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+TWO_LOADS = """\
+#include <cstdio>
+
+__device__ float twice(float x) { return fmaxf(x, 2.0f); }
+
+__global__ void k(float *out, const float *a, const float *b, int n) {
+    int i = threadIdx.x;
+    if (i < n) out[i] = a[i] + twice(b[i]);
+}
+
+int main() { printf("%d", 1); }
+"""
+
+
+async def test_ptx_and_sass_have_their_lines(cuda: Cuda):
+    name = await cuda.open(TWO_LOADS)
+    ptx = await cuda.bench.show(name, Stage.PTX)
+    assert ".visible .entry _Z1kPfPKfS1_i" in ptx.text
+    assert ".loc" not in ptx.text
+    assert cuda.lines(name, ptx, "ld.global") == {7}
+    sass = await cuda.bench.show(name, Stage.SASS)
+    assert cuda.lines(name, sass, "LDG") == {7}
+    assert cuda.lines(name, sass, "S2R") == {6}
+
+
+async def test_columns_tell_two_loads_on_one_line_apart(cuda: Cuda):
+    name = await cuda.open(TWO_LOADS)
+    sass = await cuda.bench.show(name, Stage.SASS)
+    positions = cuda.bench.kernel(name).positions
+    rows = [
+        positions.chain(chains[0])[0].span.column
+        for text, chains in zip(sass.text.split("\n"), sass.lines, strict=False)
+        if "LDG" in text and chains
+    ]
+    line = TWO_LOADS.split("\n")[6]
+    assert sorted(rows) == [line.index("a[i]") + 2, line.index("b[i]") + 2]
+
+
+async def test_inlined_code_has_its_call_site(cuda: Cuda):
+    name = await cuda.open(TWO_LOADS)
+    sass = await cuda.bench.show(name, Stage.SASS)
+    positions = cuda.bench.kernel(name).positions
+    chains = {
+        tuple(place.span.line for place in positions.chain(chain)) for chains in sass.lines for chain in chains[:1]
+    }
+    assert (3, 7) in chains
+
+
+async def test_line_information_changes_no_code(cuda: Cuda):
+    from cuda.bindings import nvrtc
+
+    from tile_lsp.analysis import cubin
+
+    name = await cuda.open(TWO_LOADS)
+    ours = cubin.read((await cuda.bench.show(name, Stage.CUBIN)).data)
+    plain = TWO_LOADS.replace("#include <cstdio>", "").partition("int main")[0]
+    program = nvrtc.nvrtcCreateProgram(plain.encode(), b"x.cu", 0, [], [])[1]
+    assert nvrtc.nvrtcCompileProgram(program, 1, [b"-arch=sm_90"])[0] == nvrtc.nvrtcResult.NVRTC_SUCCESS
+    data = b" " * nvrtc.nvrtcGetCUBINSize(program)[1]
+    nvrtc.nvrtcGetCUBIN(program, data)
+    assert [function.code for function in ours.functions] == [f.code for f in cubin.read(data).functions]
+
+
+async def test_resources(cuda: Cuda):
+    text = (
+        "__global__ void __launch_bounds__(64) k(float *x) { __shared__ float s[64]; s[threadIdx.x] = x[threadIdx.x]; "
+    )
+    made = await cuda.show(text + "__syncthreads(); x[threadIdx.x] = s[63 - threadIdx.x]; }\n", Stage.RESOURCES)
+    lines = [" ".join(line.split()) for line in made.text.split("\n")]
+    assert "shared memory 1280 B 1024 B of it the driver's" in lines
+    assert "barriers 1" in lines
+
+
+async def test_spills_are_remarked(cuda: Cuda):
+    text = """\
+        // tile-lsp: maxrregcount=24
+        __global__ void k(float *x) {
+            float v[64];
+        #pragma unroll
+            for (int i = 0; i < 64; ++i) v[i] = x[threadIdx.x + i * 32];
+            __syncthreads();
+        #pragma unroll
+            for (int i = 0; i < 64; ++i) x[threadIdx.x + i * 64] = v[i] * v[63 - i] + v[(i * 7) % 64];
+        }
+    """
+    made = await cuda.show(text, Stage.REMARKS)
+    assert any(remark.code == "spill" for remark in made.remarks), made.text
+
+
+async def test_templates_are_instantiated_for_their_launches(cuda: Cuda):
+    name = await cuda.open("""\
+        template <typename T, int N>
+        __global__ void k(T *x) { x[threadIdx.x] += N; }
+        void f(double *x) { k<double, 8><<<1, 32>>>(x); }
+    """)
+    ptx = await cuda.bench.show(name, Stage.PTX)
+    assert "_Z1kIdLi8EEvPT_" in ptx.text
+    assert "add.f64" in ptx.text
+
+
+async def test_headers_of_the_toolkit(cuda: Cuda):
+    ptx = await cuda.show(
+        """\
+        #include <cuda_fp16.h>
+        #include <cstdint>
+        __global__ void k(__half2 *x, uint32_t n) { if (threadIdx.x < n) x[threadIdx.x] = __hmul2(x[0], x[1]); }
+        """,
+        Stage.PTX,
+    )
+    assert "mul.f16x2" in ptx.text or "mul{.f16x2" in ptx.text
+
+
+async def test_what_is_not_there_says_why(cuda: Cuda):
+    fault = await cuda.fault("__global__ void k(float *x) { x[0] = 1; }\n", Stage.LLVM)
+    assert (fault.message, fault.help) == snapshot(("cuda made no llvm for k.", None))
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_90a", "sm_100", "sm_120"])
+async def test_targets(cuda: Cuda, target: str):
+    sass = await cuda.show(f"// tile-lsp: target={target}\n__global__ void k(int *x) {{ x[0] = 1; }}\n", Stage.SASS)
+    assert target.rstrip("a") in sass.text
+    assert "STG" in sass.text

@@ -1,0 +1,95 @@
+"""What NVRTC says, in the right file, at the right token, with its number."""
+
+from __future__ import annotations
+
+import pytest
+from inline_snapshot import snapshot
+
+from tests.cuda.conftest import Cuda
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+CASES = {
+    "undefined": ("__global__ void k(float *x) {\n    x[0] = y + 1;\n}\n", [('identifier "y" is undefined', ["2: y"])]),
+    "several": (
+        '__global__ void k(float *x) {\n    x[0] = y;\n    int q = "abc";\n    x.foo = 1;\n}\n',
+        [
+            ('identifier "y" is undefined', ["2: y"]),
+            ('a value of type "const char *" cannot be used to initialize an entity of type "int"', ['3: "abc"']),
+            ('expression must have class type but it has type "float *"', ["4: x"]),
+        ],
+    ),
+    "in a function": (
+        "__device__ float f(float x) { return z; }\n\n__global__ void k(float *x) { x[0] = f(1); }\n",
+        [('identifier "z" is undefined', ["1: z"])],
+    ),
+    "in an instantiation": (
+        (
+            "template <typename T> __device__ T f(T x) { return x.y; }\n"
+            "template <typename T> __global__ void k(T *x) { x[0] = f(x[1]); }\n"
+        ),
+        [('expression must have class type but it has type "float"', ["1: x", "2: f"])],
+    ),
+    "through a macro": (
+        "#define BAD(x) (x + nothing)\n__global__ void k(float *x) { x[0] = BAD(1); }\n",
+        [('identifier "nothing" is undefined', ["2: BAD"])],
+    ),
+    "a host method": (
+        "struct P { float x; float get() const { return x; } };\n__global__ void k(P *p) { p->x = p[1].get(); }\n",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if CASES[case][1] is not None])
+async def test_errors(cuda: Cuda, case: str):
+    text, expected = CASES[case]
+    assert await cuda.faults(text) == expected
+
+
+async def test_errors_in_a_header(cuda: Cuda):
+    found = await cuda.faults(
+        '#include "broken.cuh"\n__global__ void k(float *x) { x[0] = f(); }\n',
+        broken="#pragma once\n\n__device__ inline float f() { return lost; }\n",
+    )
+    assert found == [('identifier "lost" is undefined', ["broken.cuh:3: lost"])]
+
+
+async def test_a_function_of_the_host(cuda: Cuda):
+    from tile_lsp.model.stage import Stage
+
+    fault = await cuda.fault(CASES["a host method"][0], Stage.SASS)
+    assert (fault.message, fault.help) == snapshot(
+        ("P::get is called, and no device code defines it", "mark its definition __device__, or __host__ __device__")
+    )
+
+
+async def test_warnings_have_their_number(cuda: Cuda):
+    found = await cuda.warnings("__global__ void k(float *x) {\n    int unused = 3;\n    x[0] = 1;\n}\n")
+    assert found == [('variable "unused" was declared but never referenced', "#177-D", ["2: unused"])]
+
+
+async def test_an_option_that_nvrtc_does_not_know(cuda: Cuda):
+    found = await cuda.faults("// tile-lsp: options=--nonsense\n__global__ void k(float *x) { x[0] = 1; }\n")
+    assert found == snapshot([("unrecognized option --nonsense found", [])])
+
+
+async def test_a_type_that_the_template_can_not_be_made_for(cuda: Cuda):
+    found = await cuda.faults("// tile-lsp: T=Nothing\ntemplate <typename T>\n__global__ void k(T *x) { x[0] = 1; }\n")
+    assert found == snapshot([('in the arguments of the template: identifier "Nothing" is undefined', [])])
+
+
+async def test_an_assumed_type_gives_way_to_one_that_compiles(cuda: Cuda):
+    name = await cuda.open("template <typename T>\n__global__ void k(T *x) { x[0] = x[1] % 2; }\n")
+    view = cuda.bench.kernel(name)
+    assert not view.faults
+    assert view.job is not None
+    assert view.job.job.arguments[0].spec == "int"
+
+
+async def test_broken_text_keeps_the_last_types(cuda: Cuda):
+    name = await cuda.open("__global__ void k(float *x) {\n    float y = x[0];\n    x[1] = y;\n}\n")
+    await cuda.bench.edit(name, "__global__ void k(float *x) {\n    float y = x[0];\n    x[1] = (y;\n")
+    view = cuda.bench.kernel(name)
+    assert view.state == "stale"
+    assert cuda.bench.types_of(name, "y") == {"float"}
