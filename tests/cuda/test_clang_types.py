@@ -417,6 +417,14 @@ def test_doubles_that_were_not_meant(code: str, expected: tuple[str, str] | None
 TILE = "t: cooperative_groups::thread_block_tile<32, cooperative_groups::thread_block> ·"
 
 
+def test_a_remark_quotes_on_one_line_what_stands_on_many():
+    code = "__global__ void k ( float x , double * d , int i ) { x = x * ( d [ i + 1 ] - d [ 0 ] ) ; }"
+    found = clang_types.read(unit(code.replace(" ", "\n")), "k", []).remarks
+    assert [r["message"] for r in found] == ["computed in double: `(d[i + 1] - d[0])` is a double"]
+    found = clang_types.read(unit(code.replace(" ", "\n").replace("*\n(\n", "*\n-\n2.\n*\n(\n")), "k", []).remarks
+    assert [r["message"] for r in found] == ["computed in double: `-2.` is a double; `-2.f` stays in float"]
+
+
 # -- headers and options -----------------------------------------------------------------------------------------------
 
 

@@ -27,13 +27,10 @@ class Doubles:
         if self._cause(bare) is not None:
             # Said where it begins.
             return
-        text = self._tree.places.source(cause.spot)
-        if _is_literal(bare):
-            said = f"`{text}` is a double; `{text}f` stays in float"
-            if not text.replace(".", "").replace("-", "").replace("e", "").isalnum() or not text[-1:].isdigit():
-                said = f"`{text}` is a double"
-        else:
-            said = f"`{text}` is a double"
+        text = self._tree.places.said(cause.spot)
+        said = f"`{text}` is a double"
+        if _is_literal(bare) and text[-1:] in "0123456789.":
+            said += f"; `{text}f` stays in float"
         self._records.remark(node.spot, sites, f"computed in double: {said}", "double")
 
     def _cause(self, node: Node) -> Node | None:

@@ -122,9 +122,6 @@ class Library:
         except (OSError, AttributeError) as error:
             raise Unavailable(f"{path} can't be used: {error}") from None
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(name)
-
     def text(self, string: Any) -> str:
         found = self.getCString(string)
         self.disposeString(string)

@@ -16,6 +16,11 @@ _MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)(\(?)", re.MULTILINE)
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _GAP = re.compile(rb"\s*")
 _BRACKET = re.compile(rb"[()]")
+#: What tokens that are written with spaces between them need not have.
+_LOOSE = re.compile(
+    r"(?<=[\w\])>]) ?(\.|->|::) ?(?=[A-Za-z_~])|(?<=[\w\])]) (?=[\[(])|(?<=[\[(]) | (?=[)\],])|(?<=^-) "
+)
+_LONGEST = 60
 
 
 class Spot(NamedTuple):
@@ -112,6 +117,12 @@ class Places:
 
     def source(self, spot: Spot) -> str:
         return self.text[spot.begin : spot.end].decode("utf-8", "replace")
+
+    def said(self, spot: Spot) -> str:
+        """The source on one line, for people: a member's text has a line for each token."""
+        text = " ".join(self.source(spot).split())
+        text = _LOOSE.sub(lambda found: found[1] or "", text)
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
     def _ask(self, holder: Any, raw: int) -> tuple[int, bool] | None:
         """Offset, and whether that is where a macro is used for what stands in its body."""
