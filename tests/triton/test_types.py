@@ -312,3 +312,26 @@ async def test_a_launch_in_another_file_tells_constants(bench: Workbench):
     await bench.edit("apart/ops.py", launch.format(64))
     await bench.session.inferred(bench.path("apart/kernels.py"))
     assert told()[0] == "64"
+
+
+async def test_heuristics_ask_whether_there_is_an_array(bench: Workbench):
+    text = """\
+import torch
+
+
+@triton.heuristics({
+    "LOADED": lambda args: isinstance(args["count"], torch.Tensor),
+    "BIASED": lambda args: args["bias"] is not None,
+})
+@triton.jit
+def k(x_ptr, count, bias, LOADED: tl.constexpr, BIASED: tl.constexpr):
+    n = tl.load(count) if LOADED else count
+    if BIASED:
+        tl.static_assert(False, "not with a bias")
+        n += tl.load(bias)
+    tl.store(x_ptr, n)
+"""
+    await write(bench, "asked.py", text)
+    assert not bench.kernel("asked.py").faults
+    (bias,) = [one for one in bench.kernel("asked.py").job.arguments if one.argument.name == "bias"]
+    assert (bias.argument.spec, bias.detail) == ("None", "what was assumed first does not compile")

@@ -35,12 +35,16 @@ class PlannedJob(NamedTuple):
             self.view.job.config,
             self.view.job.toolchain,
         )
+        # Why the first guess was made says nothing of another one.
         views = tuple(
-            ArgumentView(argument, old.origin, old.detail)
+            ArgumentView(argument, old.origin, old.detail if argument == old.argument else _INSTEAD)
             for argument, old in zip(arguments, self.view.arguments, strict=True)
         )
         view = JobView(job, views, self.view.label)
         return PlannedJob(view, self.compilation._replace(job=job))
+
+
+_INSTEAD = "what was assumed first does not compile"
 
 
 class Plan(NamedTuple):

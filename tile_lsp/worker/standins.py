@@ -145,7 +145,7 @@ class StandIn(ModuleType):
         self.__dtypes__: list[tuple[object, str]] = []
         top = name.partition(".")[0]
         if name == "torch":
-            self.__dict__.update(Tensor=_Tensor, dtype=_TorchDtype, finfo=finfo, iinfo=iinfo)
+            self.__dict__.update(Tensor=Tensor, dtype=_TorchDtype, finfo=finfo, iinfo=iinfo)
             made: dict[str, object] = {}
             for alias, native in TORCH_NAMES.items():
                 made.setdefault(native, _TorchDtype(alias, native))
@@ -153,7 +153,7 @@ class StandIn(ModuleType):
             self.__dtypes__ = [(value, native) for native, value in made.items()]
         elif name in ("numpy", "cupy", "jax.numpy", "ml_dtypes"):
             classes = {alias: _scalar_class(top, alias, native) for alias, native in NUMPY_NAMES.items()}
-            self.__dict__.update(classes, ndarray=_Tensor, finfo=finfo, iinfo=iinfo)
+            self.__dict__.update(classes, ndarray=Tensor, finfo=finfo, iinfo=iinfo)
             self.__dtypes__ = [(classes[alias], native) for alias, native in NUMPY_NAMES.items()]
         if name in ("torch", "numpy", "cupy", "jax.numpy"):
             self.__dict__.update(_CONSTANTS)
@@ -171,7 +171,7 @@ class StandIn(ModuleType):
         return Placeholder(path, self.__standins__)
 
 
-class _Tensor:
+class Tensor:
     """For annotations and `isinstance`."""
 
 

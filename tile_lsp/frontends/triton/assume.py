@@ -93,6 +93,8 @@ class Parameter(msgspec.Struct, frozen=True):
     """Spec of an annotation that is a type."""
     tuned: str = ""
     """Why an autotuner may set it, where its configs can't be read."""
+    optional: bool = False
+    """A heuristic compares it with None."""
     block: tuple[int, ...] = ()
     """Of a tensor descriptor, where the text says it."""
 
@@ -154,7 +156,7 @@ def _one(parameter: Parameter, usage: Usage, guess: Guess, warps: int) -> Assume
             text = gluon.fitting(usage.language, use.layout, shared, guess.lanes, warps)
             return Assumed(text, Origin("assumed", "used as a layout"))
         return _constant(parameter, use, guess)
-    if guess.optional and use.none:
+    if guess.optional and (use.none or parameter.optional):
         return Assumed("None", Origin("assumed", "compared with None"))
     if parameter.annotated is not None:
         return Assumed(parameter.annotated, Origin("annotation"))

@@ -41,6 +41,8 @@ class Tuning(msgspec.Struct, frozen=True):
     """Some configs may be left out at a launch, by a rule that needs its arguments."""
     heuristics: frozenset[str] = frozenset()
     """Parameters whose values rules compute."""
+    optional: frozenset[str] = frozenset()
+    """Parameters that those rules compare with None."""
 
 
 def read_tuning(site: KernelSite, names: Names) -> Tuning:
@@ -49,6 +51,7 @@ def read_tuning(site: KernelSite, names: Names) -> Tuning:
     unread: str | None = None
     pruned = False
     heuristics: set[str] = set()
+    optional: set[str] = set()
     for decorator in site.node.decorator_list if site.node is not None else ():
         if not isinstance(decorator, ast.Call):
             continue
@@ -65,17 +68,34 @@ def read_tuning(site: KernelSite, names: Names) -> Tuning:
                 unread = str(error) if is_triton else None
         elif last == "heuristics":
             node = given.get("values") or (decorator.args[0] if decorator.args else None)
-            heuristics |= _keys(node, site.path, names)
-    return Tuning(configs, unread, pruned, frozenset(heuristics))
+            table = _table(node, site.path, names)
+            heuristics |= table.keys()
+            optional |= {name for rule in table.values() for name in _compared_with_none(rule)}
+    return Tuning(configs, unread, pruned, frozenset(heuristics), frozenset(optional))
 
 
-def _keys(node: ast.expr | None, path: str, names: Names) -> set[str]:
+def _table(node: ast.expr | None, path: str, names: Names) -> dict[str, ast.expr]:
+    """Rules by the parameter whose value they compute."""
     if node is None:
-        return set()
+        return {}
     node, _ = names.expression(node, path)
     if not isinstance(node, ast.Dict):
-        return set()
-    return {key.value for key in node.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
+        return {}
+    return {
+        key.value: value
+        for key, value in zip(node.keys, node.values, strict=True)
+        if isinstance(key, ast.Constant) and isinstance(key.value, str)
+    }
+
+
+def _compared_with_none(rule: ast.expr) -> Iterator[str]:
+    """`lambda args: args["bias"] is not None`: `bias`."""
+    for node in ast.walk(rule):
+        match node:
+            case ast.Compare(
+                left=ast.Subscript(slice=ast.Constant(value=str() as name)), comparators=[ast.Constant(value=None)]
+            ):
+                yield name
 
 
 class _UnreadableError(Exception):

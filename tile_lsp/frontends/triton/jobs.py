@@ -101,6 +101,7 @@ class _Sources:
             constexpr,
             default=self._default(default),
             annotated=None if constexpr else _annotated(annotation),
+            optional=name in self.tuning.optional,
             block=self._block(name),
         )
         if name in comment.arguments:

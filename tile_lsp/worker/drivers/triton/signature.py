@@ -17,6 +17,7 @@ from typing import Any
 from triton import language as tl
 
 from ... import faults
+from ...standins import Tensor
 
 AUTO = "auto"
 _DTYPE = re.compile(r"(\*k?|\*)?([a-z]+\d*\w*?)(?::(\d+))?\Z")
@@ -246,7 +247,7 @@ def _representative(spec: str, evaluate: Callable[[str], Any]) -> Any:
     return _Tensor(spec)
 
 
-class _Tensor:
+class _Tensor(Tensor):
     """What a heuristic may ask of an array."""
 
     def __init__(self, spec: str) -> None:
