@@ -3,13 +3,14 @@
     python -m tests.survey PATH... [--targets sm_90,sm_100] [--python INTERPRETER] [--every N[+FIRST]] [--json FILE]
 
 PATH is a file or a folder. A line for each kernel: how many typed ranges, which targets have code, and, where something
-is lacking, the first line of why. Then the table: kernels recognised, loaded, typed, compiled, and those that are
+is lacking, the first line of why; what is launched and was not recognised has a line too. Then the table: kernels recognised, loaded, typed, compiled, and those that are
 written for another version of their compiler, which are counted apart. Exits with 1 if a bar is missed.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import asyncio
 import collections
 import json
@@ -98,7 +99,26 @@ async def _survey_file(session: Session, path: Path, frontends: frozenset[str]) 
         found.append(await _outcome(session, str(path), kernel.name))
         print(_line(found[-1]), flush=True)
     session.close_file(str(path))
+    if not frontends or "triton" in frontends:
+        names = {outcome.kernel.rpartition(".")[2] for outcome in found}
+        for missed in sorted(_launched(path) - names):
+            found.append(Outcome(str(path), "triton", missed, 0, (), False, False, ("not recognised",), 0.0))
+            print(_line(found[-1]), flush=True)
     return found
+
+
+_JIT = re.compile(r"(triton|gluon)\.jit\b|^jit\b")
+
+
+def _launched(path: Path) -> set[str]:
+    """Functions that Triton compiles and that the file launches, found without the product: `name[grid](…)`."""
+    text = path.read_text(errors="replace")
+    try:
+        functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    except SyntaxError:
+        return set()
+    made = {f.name for f in functions if any(_JIT.search(ast.unparse(each)) for each in f.decorator_list)}
+    return made & set(re.findall(r"\b(\w+)\[[^\]]*\]\(", text))
 
 
 async def _outcome(session: Session, path: str, name: str) -> Outcome:
