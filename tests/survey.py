@@ -3,8 +3,9 @@
     python -m tests.survey PATH... [--targets sm_90,sm_100] [--python INTERPRETER] [--every N[+FIRST]] [--json FILE]
 
 PATH is a file or a folder. A line for each kernel: how many typed ranges, which targets have code, and, where something
-is lacking, the first line of why; what is launched and was not recognised has a line too. Then the table: kernels recognised, loaded, typed, compiled, and those that are
-written for another version of their compiler, which are counted apart. Exits with 1 if a bar is missed.
+is lacking, the first line of why; what is launched and was not recognised has a line too. Then the table: kernels
+recognised, loaded, typed, compiled, and those that are written for another version of their compiler, which are counted
+apart. Exits with 1 if a bar is missed.
 """
 
 from __future__ import annotations
