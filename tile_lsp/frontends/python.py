@@ -11,6 +11,8 @@ from tile_lsp.analysis.notebook import SUFFIX
 from tile_lsp.analysis.python import KernelSite, SyntaxProblem, Workspace, build_closure, find_kernels
 from tile_lsp.model.settings import Settings
 
+_OTHERS = (".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".cc", ".cpp", ".cxx")
+
 
 class Python:
     """The language; satisfies `frontends.base.Language`. Holds no state."""
@@ -19,8 +21,8 @@ class Python:
     words = frozenset({"cuda", "numba", "triton"})
 
     def claims(self, path: str) -> bool:
-        """True for whatever is no source of CUDA C++: scripts go by any name."""
-        return not path.endswith((".cu", ".cuh"))
+        """True for whatever is no source of C++: scripts go by any name."""
+        return not path.endswith(_OTHERS)
 
     def workspace(
         self,
@@ -31,7 +33,8 @@ class Python:
         editable: Mapping[str, str],
         settings: Settings,
     ) -> Workspace:
-        return Workspace(read, _import_roots(path, roots, settings), editable=editable)
+        whole = settings.loading == "import"
+        return Workspace(read, _import_roots(path, roots, settings), editable=editable, whole=whole)
 
     def problems(self, path: str, workspace: Workspace) -> Iterable[SyntaxProblem]:
         file = workspace.file(path)

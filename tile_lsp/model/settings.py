@@ -18,7 +18,7 @@ from .job import Scalar
 
 _KIB, _MIB, _GIB = 1 << 10, 1 << 20, 1 << 30
 
-Loading = Literal["auto", "slice"]
+Loading = Literal["auto", "slice", "import"]
 Trust = Literal["editor", "always", "never"]
 
 
@@ -89,7 +89,9 @@ class Settings(msgspec.Struct, frozen=True):
     settings only: a workspace must not vouch for itself.
     """
     loading: Loading = "auto"
-    """`slice`: never execute a whole module, even where a kernel can't be had otherwise."""
+    """`slice`: never execute a whole module, even where a kernel can't be had otherwise. `import`: always the whole
+    module, for kernels that depend on what it does to its objects in ways that can't be followed.
+    """
     timeouts: Timeouts = Timeouts()
     memory: int = 4 * _GIB
     """Most memory of one worker, in bytes. Text such as `"2 GiB"` is understood."""

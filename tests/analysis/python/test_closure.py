@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.analysis.python.fixtures import HEAD, closure_of, execute, members, sliced
+from tests.analysis.python.fixtures import HEAD, closure_of, execute, files_of, members, site, sliced, workspace
+from tile_lsp.analysis.python import build_closure
 from tile_lsp.model.closure import Loading
 
 
@@ -1008,6 +1009,40 @@ def test_unresolved_names_widen_the_version_to_their_module():
     assert first.version != second.version
     assert first.notes[0].message.startswith("`missing`")
     assert sliced(text + "# comment\n").version == first.version
+
+
+@pytest.mark.parametrize(
+    ("module", "code"),
+    [
+        ("TABLE = {}\nfill(TABLE)\n", "fill(TABLE)"),
+        ("TABLE = {}\nother = TABLE\nother['n'] = 3\n", "other['n'] = 3"),
+        (
+            "TABLE = {}\ndef register(f):\n    TABLE[f.__name__] = f\n    return f\n@register\ndef n(): ...\n",
+            "@register",
+        ),
+        ("TABLE = {}\ndef fill():\n    TABLE.update(n=3)\nfill()\n", "fill()"),
+        # Changes that are followed, readers, and what can't be changed in place.
+        ("TABLE = {}\nTABLE['n'] = 3\n", None),
+        ("TABLE = {'n': 3}\nprint(TABLE)\n", None),
+        ("TABLE = (1, 2)\nfill(TABLE)\n", None),
+        ("TABLE = {}\ndef fill(TABLE):\n    TABLE['n'] = 3\n", None),
+        ("TABLE = {}\nif __name__ == '__main__':\n    fill(TABLE)\n", None),
+    ],
+)
+def test_changes_that_a_slice_does_not_follow_are_told(module: str, code: str | None):
+    closure = sliced(HEAD + module + "@ct.kernel\ndef k():\n    return TABLE\n")
+    told = [note.message for note in closure.notes]
+    assert [message.split("`")[3] for message in told] == ([code] if code else [])
+
+
+def test_a_module_is_imported_where_the_settings_say_so():
+    fill = "TABLE = {}\ndef fill(table):\n    table['n'] = 3\nfill(TABLE)\n"
+    world = workspace(files_of(HEAD + fill + "@ct.kernel\ndef k():\n    return TABLE['n']\n"))
+    world.whole = True
+    closure = build_closure(site(world), world).closure
+    assert closure is not None
+    assert closure.loading is Loading.IMPORT
+    assert execute(closure) == "3"
 
 
 def test_injected_globals_need_the_whole_module():

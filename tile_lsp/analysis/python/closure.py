@@ -30,6 +30,7 @@ from .prune import Need, cut
 from .scope import Bindings, Chain, Reads, Target, bindings, parse_expression, reads
 from .text import shifted, span_of
 from .unparse import UnfaithfulError, is_string, normalised, without_docstrings
+from .unseen import unseen_changes
 from .workspace import Workspace
 
 #: The rest of a chain for an import that is only executed: nothing is taken of what it binds.
@@ -236,6 +237,8 @@ class _Builder:
         own.anchor = placed.index
         try:
             self._work_out(own, placed)
+            if self.workspace.whole:
+                return self._imported(own, None)
         except _InjectedError as error:
             return self._imported(own, error)
         finally:
@@ -707,6 +710,9 @@ class _Builder:
                 names = _listed(sorted(state.unresolved))
                 where = "" if state is own else f" in {state.ref.name}"
                 notes.append(Note(f"{names}{where}: bound nowhere, so every edit of the module counts"))
+            for name, code in unseen_changes(state.file, state.needs, frozenset(state.forms)):
+                mends = 'if so, set tile-lsp.loading to "import"'
+                notes.append(Note(f"`{name}` may be changed by `{code}`, which is not run: {mends}"))
         return notes
 
     def _run_by_python(self, states: Sequence[_State]) -> set[tuple[str, str]]:
@@ -787,7 +793,7 @@ class _Builder:
 
     # -- modules that can't be sliced
 
-    def _imported(self, own: _State, error: _InjectedError) -> tuple[Closure, dict[str, list[Part]]]:
+    def _imported(self, own: _State, error: _InjectedError | None) -> tuple[Closure, dict[str, list[Part]]]:
         """Every workspace module that the kernel's imports, whole."""
         for state in self.states.values():
             state.needs.clear()
@@ -823,10 +829,13 @@ class _Builder:
             members = (Member(identity, name, text, False, state.file.futures),) if text else ()
             parts[identity] = pieces
             modules.append(Module(name, state.ref.path, state.ref.package, members))
-        span = self._use_span(own, error.name) if error.module == own.ref.name else None
-        note = Note(
-            f"`{error.name}` is bound by code that can't be read, so {error.module} is imported as a whole", span
-        )
+        if error is None:
+            note = Note(f"{own.ref.name} is imported as a whole, as the settings have it")
+        else:
+            span = self._use_span(own, error.name) if error.module == own.ref.name else None
+            note = Note(
+                f"`{error.name}` is bound by code that can't be read, so {error.module} is imported as a whole", span
+            )
         return self._closure(own, tuple(modules), (), Loading.IMPORT, [note]), parts
 
     def _use_span(self, own: _State, name: str) -> Span | None:

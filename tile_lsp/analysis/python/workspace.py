@@ -44,11 +44,13 @@ class Workspace:
         *,
         editable: Mapping[str, str] = MappingProxyType({}),
         stdlib: frozenset[str] | None = None,
+        whole: bool = False,
     ) -> None:
         """`read` gives the text of an absolute path (unsaved text first), None where there is no such file. `roots` are
         import roots, `editable` maps import names to the folders that hold them, `stdlib` names modules that are
-        never the workspace's.
+        never the workspace's. `whole`: kernels are had by importing their modules, not from slices of them.
         """
+        self.whole = whole
         self._read = read
         self.roots = tuple(os.path.normpath(root) for root in roots)
         self._texts: dict[str, str | None] = {}
@@ -69,6 +71,11 @@ class Workspace:
     def missing(self) -> frozenset[str]:
         """Paths that were looked for in vain so far."""
         return frozenset(path for path, text in self._texts.items() if text is None)
+
+    def holds(self, path: str, words: str) -> bool:
+        """True if a file's text has the words; the file is not parsed for it. That it was looked at is noted."""
+        self.consulted.add(path)
+        return words in (self._text(path) or "")
 
     def file(self, path: str) -> PythonFile | None:
         """The parsed file, or None where there is none."""
