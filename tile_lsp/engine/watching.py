@@ -58,6 +58,8 @@ class Watcher:
     def close(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+        # On its way out it reports each event that nobody takes any more as an error.
+        logging.getLogger("watchdog.observers.inotify").setLevel(logging.CRITICAL)
         for observer in self._observers:
             observer.stop()
         for observer in self._observers:
