@@ -59,6 +59,9 @@ def _settings(spell: Callable[[str], str]) -> dict[str, Any]:
     arguments["additionalProperties"] = {"type": ["string", "number", "boolean"]}
     for component in components.values():
         component["properties"] = {spell(name): schema for name, schema in component["properties"].items()}
+        for schema in component["properties"].values():
+            if "$ref" in schema and isinstance(schema.get("default"), dict):
+                schema["default"] = {spell(name): value for name, value in schema["default"].items()}
         component["additionalProperties"] = False
     top = components.pop("Settings")
     return {"$schema": _DIALECT, **top, "title": "Settings of tile-lsp", "$defs": dict(sorted(components.items()))}

@@ -11,14 +11,16 @@ function! s:Root(buffer) abort
   return expand('#' . a:buffer . ':p:h')
 endfunction
 
-call ale#linter#Define('python', {
-\   'name': 'tile_lsp',
-\   'lsp': 'stdio',
-\   'executable': 'tile-lsp',
-\   'command': '%e --stdio',
-\   'project_root': function('s:Root'),
-\   'lsp_config': {'tile-lsp': get(g:, 'tile_lsp_settings', {})},
-\})
+for s:language in ['python', 'cuda']
+  call ale#linter#Define(s:language, {
+  \   'name': 'tile_lsp',
+  \   'lsp': 'stdio',
+  \   'executable': 'tile-lsp',
+  \   'command': '%e --stdio',
+  \   'project_root': function('s:Root'),
+  \   'lsp_config': {'tile-lsp': get(g:, 'tile_lsp_settings', {})},
+  \})
+endfor
 
 " Where a view was written to is told as a message.
 let g:ale_lsp_show_message_severity = 'information'

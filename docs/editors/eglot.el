@@ -4,9 +4,10 @@
 (require 'eglot)
 
 (add-to-list 'eglot-server-programs
-             '((python-mode python-ts-mode) . ("tile-lsp" "--stdio")))
+             '((python-mode python-ts-mode cuda-mode) . ("tile-lsp" "--stdio")))
 (add-hook 'python-mode-hook #'eglot-ensure)
 (add-hook 'python-ts-mode-hook #'eglot-ensure)
+(add-hook 'cuda-mode-hook #'eglot-ensure)
 
 ;; Settings, here or in a project's .dir-locals.el:
 ;; (setq-default eglot-workspace-configuration '(:tile-lsp (:targets ["sm_90" "sm_100"])))

@@ -2,8 +2,8 @@
 
 vim.lsp.config("tile-lsp", {
   cmd = { "tile-lsp", "--stdio" },
-  filetypes = { "python" },
-  root_markers = { "tile-lsp.toml", "pyproject.toml", ".git" },
+  filetypes = { "python", "cuda" },
+  root_markers = { "tile-lsp.toml", "pyproject.toml", "compile_commands.json", ".git" },
   -- settings = { ["tile-lsp"] = { targets = { "sm_90", "sm_100" } } },
 })
 vim.lsp.enable("tile-lsp")

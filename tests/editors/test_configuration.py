@@ -27,7 +27,7 @@ def test_helix():
     assert server["args"] == ["--stdio"]
     # Helix answers `workspace/configuration` with the section of that name.
     assert _right(server["config"]["tile-lsp"])
-    (python,) = configuration["language"]
+    _, python = configuration["language"]
     assert (python["name"], python["language-servers"][0]) == ("python", "tile-lsp")
 
 

@@ -163,7 +163,7 @@ class Session:
 
     def _warm(self, path: str) -> None:
         """Start the worker of a file's interpreter before a kernel asks for it."""
-        if not self.trusted:
+        if not self.trusted or not any(frontend.language.claims(path) for frontend in FRONTENDS):
             return
         task = asyncio.ensure_future(
             self._learn_environment(find_interpreter(path, self.roots, self.settings.python).path, _drivers(path))

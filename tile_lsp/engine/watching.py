@@ -21,7 +21,9 @@ from watchdog.observers.polling import PollingObserver
 
 log = logging.getLogger(__name__)
 
-SUFFIXES = (".py", ".pyi", ".ipynb", ".toml", ".cu", ".cuh")
+_HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inl", ".inc")
+_BUILDS = ("compile_commands.json", "CMakePresets.json", "CMakeUserPresets.json", "CMakeLists.txt")
+SUFFIXES = (".py", ".pyi", ".ipynb", ".toml", ".cu", ".cuh", *_HEADERS, *_BUILDS)
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages", "build", "dist"})
 _REMOTE = frozenset({"9p", "afs", "ceph", "cifs", "fuse.sshfs", "nfs", "nfs4", "smb3", "smbfs", "vboxsf", "virtiofs"})
 _MOST_WATCHES = 64

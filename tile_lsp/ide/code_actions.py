@@ -89,7 +89,8 @@ def pin_edit(file: FileView, kernel: KernelView) -> Edit | None:
     text = file.lines[line - 1] if line <= len(file.lines) else ""
     indent = text[: len(text) - len(text.lstrip())]
     newline = "\r\n" if "\r\n" in file.text else "\n"
-    return Edit(kernel.path, Span(line, 0, line, 0), f"{indent}# tile-lsp: {arguments_line(view.job)}{newline}")
+    leader = "//" if kernel.path.endswith((".cu", ".cuh")) else "#"
+    return Edit(kernel.path, Span(line, 0, line, 0), f"{indent}{leader} tile-lsp: {arguments_line(view.job)}{newline}")
 
 
 def _comment_of(file: FileView, kernel: KernelView, view: JobView) -> JobComment | None:

@@ -56,6 +56,10 @@ class OpenText:
         self.lines = split_lines(text)
 
 
+#: Files that hold kernels, or that these include, whatever an editor calls their language.
+SUFFIXES = (".py", ".pyi", ".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc")
+
+
 class TileServer(LanguageServer):
     """One client. `stop` is called when it wants us to end, or is gone."""
 
@@ -211,7 +215,7 @@ class TileServer(LanguageServer):
     def did_open(self, params: types.DidOpenTextDocumentParams) -> None:
         document = params.text_document
         path = uris.to_path(document.uri)
-        if path is None or not (document.language_id == "python" or path.endswith((".py", ".pyi"))):
+        if path is None or not (document.language_id == "python" or path.endswith(SUFFIXES)):
             return
         self._uris[path] = document.uri
         self.texts[path] = OpenText(document.uri, path, document.text, document.version)

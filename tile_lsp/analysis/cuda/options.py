@@ -42,8 +42,10 @@ class Options(NamedTuple):
     """`c++17`."""
     targets: tuple[str, ...] = ()
     hints: tuple[tuple[str, Scalar], ...] = ()
+    extra: tuple[str, ...] = ()
+    """Options of NVRTC, as they stand."""
     files: frozenset[str] = frozenset()
-    """What this was read from."""
+    """What this was read from, or would be if it were there."""
 
 
 def options_for(path: str, read: Read, roots: Sequence[str], settings: Cuda) -> Options:
@@ -63,6 +65,7 @@ def options_for(path: str, read: Read, roots: Sequence[str], settings: Cuda) -> 
         settings.standard or found.standard,
         found.targets,
         found.hints,
+        settings.options,
         frozenset(files),
     )
 
@@ -77,11 +80,10 @@ def _commands(
         places = [named, os.path.join(named, _COMMANDS)]
     else:
         places = [os.path.join(root, folder, _COMMANDS) for root in roots for folder in _BUILD]
-    files: set[str] = set()
+    files = set(places)
     for place in places:
         if not os.path.isfile(place) or (text := read(place)) is None:
             continue
-        files.add(place)
         table = _table(text)
         if not table:
             continue
@@ -185,8 +187,8 @@ def _listed(path: str, read: Read, roots: Sequence[str], files: set[str]) -> lis
     top = next((root for root in roots if path.startswith(root.rstrip("/") + "/")), folder)
     while folder.startswith(top):
         place = os.path.join(folder, "CMakeLists.txt")
+        files.add(place)
         if os.path.isfile(place) and (text := read(place)) is not None:
-            files.add(place)
             for match in _INCLUDED.finditer(text):
                 for word in re.findall(r'[^\s"]+', match[1]):
                     for name, meant in (("CMAKE_CURRENT_SOURCE_DIR", folder), ("CMAKE_SOURCE_DIR", top)):
@@ -205,9 +207,9 @@ def _of_presets(read: Read, roots: Sequence[str], files: set[str]) -> Options:
     for root in roots:
         for name in _PRESETS:
             place = os.path.join(root, name)
+            files.add(place)
             if not os.path.isfile(place) or (text := read(place)) is None:
                 continue
-            files.add(place)
             variables = _variables(text)
             if variables:
                 options = _of_command(root, shlex.split(variables.get("CMAKE_CUDA_FLAGS", "")))

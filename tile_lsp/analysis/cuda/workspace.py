@@ -231,7 +231,7 @@ class Unit:
         del self._stack[base:]
 
     def _include(self, file: CudaFile, piece: Piece) -> tuple[str, str] | None:
-        spec = piece.tokens[0].text.removeprefix("#include ").strip()
+        spec = _spec(piece)
         name = spec[1:-1]
         path = self.workspace.resolve(spec, file.path)
         if path is not None:
@@ -270,6 +270,10 @@ class Unit:
         return [number for number, entry in enumerate(self.entries) if entry.facts.role == OPERATOR]
 
 
+def _spec(piece: Piece) -> str:
+    return piece.tokens[0].text.removeprefix("#include ").strip()
+
+
 class Workspace:
     """Files by path. Cheap to make: what is known of a text is kept by the text."""
 
@@ -294,9 +298,27 @@ class Workspace:
         return frozenset(path for path, text in self._texts.items() if text is None)
 
     def unit(self, path: str) -> Unit:
+        """What a file is compiled in: of a header, the first source beside it that includes it, if there is one."""
         if path not in self._units:
-            self._units[path] = Unit(self, path)
+            head = self._head(path) if not path.endswith(".cu") else path
+            self._units[path] = self._units[head] if head in self._units else Unit(self, head)
         return self._units[path]
+
+    def _head(self, path: str) -> str:
+        folder, name = os.path.split(path)
+        try:
+            others = sorted(other for other in os.listdir(folder) if other.endswith(".cu"))
+        except OSError:
+            return path
+        for other in others:
+            source = os.path.join(folder, other)
+            file = self.file(source)
+            if file is None or name not in file.text:
+                continue
+            for piece in file.pieces:
+                if piece.kind == INCLUDE and self.resolve(_spec(piece), source) == path:
+                    return source
+        return path
 
     def pieces(self, path: str, seen: set[str] | None = None) -> list[Piece]:
         """Of a file and all that it includes."""
@@ -309,7 +331,7 @@ class Workspace:
         for piece in file.pieces:
             found.append(piece)
             if piece.kind == INCLUDE:
-                inner = self.resolve(piece.tokens[0].text.removeprefix("#include ").strip(), path)
+                inner = self.resolve(_spec(piece), path)
                 if inner is not None:
                     found += self.pieces(inner, seen)
         return found

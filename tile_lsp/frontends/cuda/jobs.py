@@ -53,6 +53,8 @@ def _project(workspace: Workspace) -> Given:
     hints = {name: value for name, value in options.hints if check_hint(name, value) is None}
     if options.standard and check_hint("std", options.standard.replace("gnu", "c")) is None:
         hints["std"] = options.standard.replace("gnu", "c")
+    if options.extra:
+        hints["options"] = ",".join(options.extra)
     return Given({}, tuple(target for target in options.targets if check_target(target) is None), hints)
 
 

@@ -9,7 +9,12 @@ from tile_lsp.server.server import TileServer
 
 from .workspace import pull_configuration
 
-WATCHED = ("**/*.py", "**/pyproject.toml", "**/tile-lsp.toml")
+WATCHED = (
+    "**/*.py",
+    "**/*.{cu,cuh,h,hh,hpp,hxx,inl,inc}",
+    "**/{pyproject.toml,tile-lsp.toml}",
+    "**/{compile_commands.json,CMakePresets.json,CMakeUserPresets.json,CMakeLists.txt}",
+)
 
 
 def register(server: TileServer) -> None:
