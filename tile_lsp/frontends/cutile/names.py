@@ -12,7 +12,7 @@ from tile_lsp.analysis.notebook import SUFFIX, cell_position, cell_starts
 from tile_lsp.analysis.python import Workspace
 
 _BUILTINS = frozenset({"len", "range", "min", "max", "int", "float", "bool", "abs", "tuple", "list", "sum", "round"})
-_MOST_NEIGHBOURS = 128
+_MOST_NEIGHBOURS = 64
 
 T = TypeVar("T")
 
@@ -65,8 +65,7 @@ class Names:
 
     def mentions(self, path: str, name: str) -> bool:
         """True if a file's text has the name. What was looked at is noted."""
-        self._workspace.consulted.add(path)
-        return name in self.text(path)
+        return self._workspace.holds(path, name)
 
     def place(self, path: str, line: int) -> str:
         """For people: `"tune.py:12"`, `"tune.ipynb:cell 3:4"`."""

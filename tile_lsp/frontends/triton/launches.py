@@ -40,13 +40,13 @@ def read_launch(
     kernel: KernelSite, constants: frozenset[str], names: Names, *, hints_only: bool = False
 ) -> Launch | None:
     """The launch in the kernel's own file that tells most; where there is none, that in a file near it. `hints_only`:
-    the arguments are known from elsewhere.
+    the arguments are known from elsewhere, so no other file is asked.
     """
     if kernel.node is None:
         return None
     name = kernel.node.name
     found = _best(kernel, constants, kernel.path, _sites_in(kernel.path, names).get(name, ()), names, hints_only)
-    if found is not None or kernel.scope:
+    if found is not None or kernel.scope or hints_only:
         return found
     for path in names.neighbours(kernel.path):
         if names.mentions(path, name):
