@@ -379,6 +379,69 @@ def test_shared_memory_and_names_of_types(code: str, expected: str):
     assert [text.partition(" · ")[0] for text in found] == [expected]
 
 
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("auto [‸first, second] = pair; x[0] = first + second;", "first: float"),
+        ("auto [first, second] = pair; x[0] = first + ‸second;", "second: int · converted to float"),
+        ("for (auto ‸v : {1.f, 2.f}) x[0] += v;", "v: float"),
+        ("for (auto v : table) x[0] += ‸v;", "v: int · converted to float"),
+        ("x[0] = total(1, ‸2.5f);", None),
+        ("dim3 ‸d(1, 2);", "d: dim3 · size 12 bytes · alignment 4 bytes"),
+        ("dim3 d‸(1, 2);", "d(1, 2): dim3 · calls dim3(unsigned int, unsigned int, unsigned int)"),
+        ("each([=] __device__(int ‸i) { x[i] = i; });", "i: int"),
+        ("int Pair::*member = &Pair::n; x[0] = pair.*‸member;", "member: int Pair::*"),
+        ("if (auto z = n * 2; ‸z > 3) x[5] = z;", "z: int"),
+        ("int *mem = ‸new int[4]; delete[] mem;", "new int[4]: int *"),
+        ("void (*fn)(int *) = nullptr; ‸fn(&n);", "fn: void (*)(int *)"),
+        ("float4 *p = ‸reinterpret_cast<float4 *>(x);", "reinterpret_cast<float4 *>(x): float4 *"),
+        ("x[0] = n > 2 ‸? pair.x : 1;", "n > 2 ? pair.x : 1: float"),
+        ('asm volatile("mov.u32 %0, %1;" : "=r"(n) : "r"(‸n));', "n: int"),
+    ],
+)
+def test_constructs(code: str, expected: str | None):
+    head = """
+    struct Pair { float x; int n; };
+    __device__ int table[3];
+    template <class... T> __device__ auto total(T... xs) { return (xs + ...); }
+    template <class F> __device__ void each(F f) { for (int i = 0; i < 4; ++i) f(i); }
+    """
+    found = at_cursor(f"{textwrap.dedent(head)}__global__ void k(const Pair pair, float *x, int n) {{ {code} }}")
+    assert (found == [expected]) if expected else not [text for text in found if text.startswith("2.5f")]
+
+
+def test_a_pack_has_a_type_for_each_of_its_values():
+    code = """
+    template <class... T> __device__ auto total(T... xs) { return (xs + ...); }
+    __global__ void k(double *x, int n) { x[0] = total(n, 2.f, *x); }
+    """
+    found = at_cursor(code.replace("(xs + ", "(‸xs + "))
+    assert found == ["xs: int · converted to double", "xs: float · converted to double", "xs: double"]
+
+
+_WORDS = "__shared__ alignof auto bool char const constexpr decltype else extern float for if int real return sizeof T "
+_NO_VALUE = frozenset((_WORDS + "unsigned void double").split())
+
+
+@pytest.mark.parametrize(("code", "name"), [(PLAIN, "k"), (TEMPLATE, "scale<float, 128>")])
+def test_each_identifier_in_a_kernel_has_a_type(code: str, name: str):
+    source = unit(code)
+    records = clang_types.type_records(source, name, [])
+    ranges = {tuple(record["chain"][0]) for record in records}
+    start = source.index("__global__")
+    untyped = []
+    for word in re.finditer(r"(?<!\w)(?<!\d\.)[A-Za-z_]\w*", source[source.index("{", start) :]):
+        begin = source.index("{", start) + word.start()
+        _, member, line, column = members(source[:begin] + CURSOR + source[begin:])
+        end = column + len(word[0])
+        if source[begin + len(word[0])] == "<":
+            end += source[begin:].index(">") + 1 - len(word[0])
+        covered = any(r[:2] == (member, line) and r[2] <= column and r[3:] == (line, end) for r in ranges)
+        if word[0] not in _NO_VALUE and not covered:
+            untyped.append((line, word[0]))
+    assert untyped == []
+
+
 def test_launches_from_device_code():
     code = """
     __global__ void child(float *p, int n) { p[n] = 1; }

@@ -15,6 +15,7 @@ from .clang_tree import (
     CALL,
     COMPOUND,
     CONSTANT_ATTRIBUTE,
+    CONSTRUCTOR,
     DEVICE_ATTRIBUTE,
     ENUM_CONSTANT,
     FIELD,
@@ -29,7 +30,9 @@ from .clang_tree import (
     SUBSCRIPT,
     TEMPLATE_REFERENCE,
     TYPE_REFERENCE,
+    UNARY,
     UNEXPOSED,
+    UNEXPOSED_DECLARATION,
     VALUE_PARAMETER,
     VARIABLE,
     Known,
@@ -154,7 +157,7 @@ class Expressions:
     def _expression(self, node: Node, converted: Known | None, stored: bool) -> None:
         ty = self._tree.type_of(node.cursor)
         spot = node.spot
-        if spot is None or self._is_sequence(_bare(node)):
+        if spot is None or self._is_sequence(_bare(node)) or _is_made_up(node):
             return
         if node.kind == CALL:
             self._called(node)
@@ -174,7 +177,9 @@ class Expressions:
             if not ty.is_function:
                 name = self._tree.places.source(spot) if spot.expanded else None
                 name = name if name is not None and name.isidentifier() else None
-                self._records.add(spot, self._sites, "load" if name else "expr", ty.text, name, constant, facts)
+                # A value is never const, whatever it was taken from.
+                shown = ty.text.removeprefix("const ") if ty.is_number and node.kind != SUBSCRIPT else ty.text
+                self._records.add(spot, self._sites, "load" if name else "expr", shown, name, constant, facts)
 
     def _name(self, node: Node, ty: Known | None, converted: Known | None, stored: bool) -> None:
         meant = self._clang.getCursorReferenced(node.cursor)
@@ -193,11 +198,14 @@ class Expressions:
             ty = self._tree.type_of(meant) or ty
             if self._clang.isInvalidDeclaration(meant):
                 return
-        if ty is None:
+        if ty is None or (name and _is_implicit(node, name, self._tree) and not spot.expanded):
             return
         if not meant.a and not name:
             # What a template's parameter stands for has the parameter's place and no name.
             name = self._tree.places.source(spot)
+        if meant.kind == UNEXPOSED_DECLARATION:
+            # A structured binding: libclang shows where it is used, and not where it is declared.
+            self._records.name(meant, self._sites, "store", ty.text, name)
         memory = self._memory_of(meant)
         constant = None
         shown = ty.text
@@ -232,6 +240,7 @@ class Expressions:
         name = self._tree.name(node.cursor)
         if signature is not None and name and signature.is_function:
             result, bracket, parameters = signature.text.partition("(")
+            result = "" if meant.kind == CONSTRUCTOR else result
             facts.append(["calls", f"{result}{name}{bracket}{parameters}"])
         self._records.add(node.spot, self._sites, "expr", ty.text, None, self._constant(node, ty), facts)
 
@@ -325,6 +334,13 @@ def _is_wrapper(node: Node) -> bool:
     if node.kind == CALL and node.spot is not None and node.spot.expanded:
         return False
     return 100 <= inner.kind < 200 and inner.spot == node.spot
+
+
+def _is_made_up(node: Node) -> bool:
+    """True for an operator that the text doesn't have, as of the loops and folds that clang writes out."""
+    if node.kind not in (BINARY, UNARY) or node.spot is None or node.spot.expanded:
+        return False
+    return any(child.spot == node.spot for child in node.children)
 
 
 def _inside_macro(node: Node) -> bool:
