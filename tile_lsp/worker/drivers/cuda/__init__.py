@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from .compiler import Compiler
     from .inference import Held
 
-_WANTED = ("cuda-bindings>=13", "nvidia-cuda-nvrtc>=13", "nvidia-cuda-runtime>=13", "nvidia-cuda-cccl>=13", "libclang")
+_WANTED = (
+    "cuda-bindings>=13",
+    "nvidia-cuda-nvrtc>=13",
+    "nvidia-cuda-runtime>=13",
+    "nvidia-cuda-cccl>=13",
+    "nvidia-cuda-nvdisasm>=13",
+    "libclang",
+)
 
 
 class Cuda:
