@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -148,6 +148,19 @@ def _read(
     return Launch(where, arguments, hints, blocks)
 
 
+def _bound_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, list[ast.expr]]:
+    arguments = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    found: dict[str, list[ast.expr]] = {argument.arg: [] for argument in arguments}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.setdefault(node.id, [])
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    found.setdefault(target.id, []).append(node.value)
+    return found
+
+
 class _Values:
     """Values of expressions in the function that launches."""
 
@@ -232,12 +245,7 @@ class _Values:
     def _local(self, name: str) -> ast.expr | None:
         """The only value that a local name is given, or a parameter's default."""
         for function in reversed(self.around):
-            values = [
-                inner.value
-                for inner in ast.walk(function)
-                if isinstance(inner, ast.Assign)
-                and any(isinstance(target, ast.Name) and target.id == name for target in inner.targets)
-            ]
+            values = self._bound(function).get(name, ())
             if len(values) == 1:
                 return values[0]
             if values:
@@ -259,15 +267,12 @@ class _Values:
         return None
 
     def _is_local(self, name: str) -> bool:
-        for function in self.around:
-            parameters = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
-            if any(argument.arg == name for argument in parameters):
-                return True
-            if any(
-                isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(function)
-            ):
-                return True
-        return False
+        return any(name in self._bound(function) for function in self.around)
+
+    def _bound(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Mapping[str, list[ast.expr]]:
+        """What a function binds, with the values that plain assignments give; read once."""
+        key = ("triton bound", self.path, str(function.lineno), function.name)
+        return self.names.cached(key, lambda: _bound_in(function))
 
     def _is_tensor(self, node: ast.expr) -> bool:
         """A parameter without a default that is there: an array, not None."""
