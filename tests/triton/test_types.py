@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from tests.support.workbench import Workbench
@@ -335,3 +337,25 @@ def k(x_ptr, count, bias, LOADED: tl.constexpr, BIASED: tl.constexpr):
     assert not bench.kernel("asked.py").faults
     (bias,) = [one for one in bench.kernel("asked.py").job.arguments if one.argument.name == "bias"]
     assert (bias.argument.spec, bias.detail) == ("None", "what was assumed first does not compile")
+
+
+async def test_what_mended_one_config_is_tried_first_for_the_next(bench: Workbench):
+    text = """\
+@triton.autotune([triton.Config({"SIDE": side}) for side in (16, 32, 64, 128)], key=[])
+@triton.jit
+def k(x_ptr, SIDE: tl.constexpr, COUNT: tl.constexpr):
+    tl.static_assert(COUNT % 4 == 2)
+    tl.store(x_ptr + tl.arange(0, SIDE), COUNT)
+"""
+    bench.ran()
+    await write(bench, "mended.py", text)
+
+    def counts() -> list[str]:
+        arguments = [a.argument for job in bench.kernel("mended.py").jobs for a in job.arguments]
+        return [argument.spec for argument in arguments if argument.name == "COUNT"]
+
+    async with asyncio.timeout(60):
+        while counts() != ["2"] * 4:  # noqa: ASYNC110  other configs are nobody's to wait for
+            await asyncio.sleep(0.05)
+    # The first config goes through the guesses; each of the others takes two.
+    assert bench.ran()["inferences"] < 20 + 2 * 3

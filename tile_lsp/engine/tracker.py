@@ -62,6 +62,8 @@ class KernelTracker:
         self._plan = Plan()
         self._selected: Job | None = None
         self._inferences: dict[str, Inference] = {}
+        self._mended = -1
+        """Which alternative worked last, where the first guess does not."""
         self._artifacts: dict[str, dict[Stage, Artifact]] = {}
         self._faults: dict[str, Fault] = {}
         self._closures: Lru[Closure] = Lru(16)
@@ -178,8 +180,10 @@ class KernelTracker:
             return
         inference = await self._compiler.infer(planned.compilation)
         if inference.faults and inference.faults[0].kind is FaultKind.USER:
-            for arguments in planned.alternatives:
-                other = planned.assuming(arguments)
+            # What mended another config, or the text before this one, most likely mends this one.
+            order = sorted(range(len(planned.alternatives)), key=lambda position: position != self._mended)
+            for position in order:
+                other = planned.assuming(planned.alternatives[position])
                 tried = await self._compiler.infer(other.compilation)
                 if tried.faults and tried.faults[0].kind is not FaultKind.USER:
                     # It takes too long, or there is no worker: the next one would be no better.
@@ -192,6 +196,7 @@ class KernelTracker:
                     jobs[index] = other
                     self._plan = Plan(tuple(jobs), self._plan.fault)
                 if not tried.faults:
+                    self._mended = position
                     break
         self._inferences[key] = inference
 
