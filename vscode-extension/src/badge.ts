@@ -1,4 +1,5 @@
-// How a listing stands to the source, at a glance: a badge on its tab, a word in its first line, dimmed text where it is old.
+// How a listing stands to the source, at a glance: a badge on its tab, a word in its first line, dimmed text where it is old. One
+// that is pinned to a configuration says so.
 import {
   type Disposable,
   EventEmitter,
@@ -14,7 +15,7 @@ import { type Listings, SCHEME, type State } from "./listings";
 interface Look {
   readonly badge: string;
   readonly word: string;
-  readonly color: ThemeColor;
+  readonly color?: ThemeColor;
   readonly dim: boolean;
 }
 
@@ -24,6 +25,8 @@ const LOOKS: Record<Exclude<State, "fresh">, Look> = {
   failed: { badge: "!", word: "error", color: new ThemeColor("list.errorForeground"), dim: true },
   blocked: { badge: "!", word: "not compiled", color: new ThemeColor("list.warningForeground"), dim: true },
 };
+
+const PINNED: Look = { badge: "P", word: "pinned", dim: false };
 
 export class Badges implements Disposable, FileDecorationProvider {
   private readonly dim = window.createTextEditorDecorationType({ opacity: "0.55" });
@@ -48,7 +51,8 @@ export class Badges implements Disposable, FileDecorationProvider {
 
   provideFileDecoration(uri: Uri): FileDecoration | undefined {
     const look = uri.scheme === SCHEME ? this.look(uri) : undefined;
-    const why = this.listings.get(uri)?.problems[0];
+    const listing = this.listings.get(uri);
+    const why = look === PINNED ? listing?.label : listing?.problems[0];
     return look && new FileDecoration(look.badge, why ? `${look.word}: ${why}` : look.word, look.color);
   }
 
@@ -58,7 +62,8 @@ export class Badges implements Disposable, FileDecorationProvider {
       if (uri.scheme !== SCHEME) continue;
       const look = this.look(uri);
       const end = editor.document.lineAt(0).range.end;
-      const after = look && { contentText: look.word, color: look.color, margin: "0 0 0 2em", fontStyle: "italic" };
+      const color = look?.color ?? new ThemeColor("descriptionForeground");
+      const after = look && { contentText: look.word, color, margin: "0 0 0 2em", fontStyle: "italic" };
       editor.setDecorations(this.word, after ? [{ range: new Range(end, end), renderOptions: { after } }] : []);
       // The header stays legible: it says what is wrong.
       const body = new Range(headerLines(editor.document.getText()), 0, editor.document.lineCount, 0);
@@ -67,8 +72,10 @@ export class Badges implements Disposable, FileDecorationProvider {
   }
 
   private look(uri: Uri): Look | undefined {
-    const state = this.listings.compiling(uri) ? "compiling" : this.listings.get(uri)?.state;
-    return state && state !== "fresh" ? LOOKS[state] : undefined;
+    const listing = this.listings.get(uri);
+    const state = this.listings.compiling(uri) ? "compiling" : listing?.state;
+    if (state && state !== "fresh") return LOOKS[state];
+    return listing?.pinned ? PINNED : undefined;
   }
 
   dispose(): void {
