@@ -5,24 +5,25 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
+from typing import Any
 
-from . import numba_figures, triton_figures
+from . import numba_figures as numba
+from . import triton_figures as triton
 from .figures import (
     ATTENTION,
+    CUTILE,
     MATMUL,
+    OCCUPANCIES,
     VECTOR_ADD,
-    Figure,
-    bench,
     edit_to_sass,
-    edit_to_types,
     many_configs,
     reopen,
     same_meaning,
-    second_config,
     start,
     warm_hovers,
 )
+from .workplace import Case, Figure, Language, bench, edit_to_types, second_config
 
 
 async def main() -> None:
@@ -30,30 +31,34 @@ async def main() -> None:
         f"cuTile on {os.cpu_count()} cores, Python {platform.python_version()}; medians, garbage collected in between\n"
     )
     print(f"{'':44} {'ours':>10} {'by hand':>10} {'ratio':>7}  {'limit':16}")
-    async with bench() as it:
+    async with bench(CUTILE) as it:
         await show(edit_to_types(it, VECTOR_ADD, None))
         await show(edit_to_types(it, MATMUL, 1.5))
         await show(edit_to_types(it, ATTENTION, 1.5))
         await show(edit_to_sass(it, MATMUL, 0.8))
-        await show(second_config(it, MATMUL, 1.05))
+        await show(second_config(it, MATMUL, 1.05, OCCUPANCIES))
         await show(many_configs(it, MATMUL, 0.3))
         await show(same_meaning(it, MATMUL))
         await show(reopen(it))
         for figure in (*await start(it), *await warm_hovers(it)):
             print_figure(figure)
-    if numba_figures.PYTHON.exists():
-        async with numba_figures.bench() as it:
-            await show(numba_figures.edit_to_types(it, numba_figures.SAXPY, 1.5))
-            await show(numba_figures.edit_to_types(it, numba_figures.MATMUL, 1.5))
-            await show(numba_figures.second_config(it, numba_figures.SAXPY, 1.05))
-            await show(numba_figures.second_config(it, numba_figures.MATMUL, 1.05))
-    if triton_figures.PYTHON.exists():
-        async with triton_figures.bench() as it:
-            await show(triton_figures.edit_to_types(it, triton_figures.ADD, 1.5))
-            await show(triton_figures.edit_to_types(it, triton_figures.MATMUL, 1.5))
-            await show(triton_figures.second_config(it, triton_figures.ADD, 1.05))
-            await show(triton_figures.second_config(it, triton_figures.MATMUL, 1.05))
-        await show(triton_figures.first_compile(triton_figures.MATMUL, 0.5))
+    await both(numba.NUMBA, (numba.SAXPY, numba.MATMUL), numba.OPTIONS)
+    await both(triton.TRITON, (triton.ADD, triton.MATMUL), triton.OPTIONS)
+    if triton.TRITON.python.exists():
+        await show(triton.first_compile(triton.MATMUL, 0.5))
+
+
+async def both(language: Language, cases: Sequence[Case], options: Sequence[dict[str, Any]]) -> None:
+    """An edit to new types, and another config of a known kernel, where the language's compiler is installed."""
+    if not language.python.exists():
+        print(f"{language.name}: {language.python} is not there; `make venvs` makes it")
+        return
+    async with bench(language) as it:
+        for number, case in enumerate(cases):
+            # The limit is for kernels of a size; the first one is small, to show what every edit costs.
+            await show(edit_to_types(it, case, 1.5 if number else None))
+        for case in cases:
+            await show(second_config(it, case, 1.05, options))
 
 
 async def show(figure: Awaitable[Figure]) -> None:

@@ -55,11 +55,11 @@ class Kernel:
         self._keeper.get_final_ir(0)
         return time.perf_counter() - start
 
-    def codegen(self, target: str, hints: dict[str, Any]) -> tuple[float, bytes]:
+    def codegen(self, target: str, options: dict[str, Any]) -> tuple[float, bytes]:
         """Bytecode for these hints, then the assembler."""
         start = time.perf_counter()
-        options = self._kernel.replace_hints(**hints)._compiler_options if hints else self._kernel._compiler_options
-        bytecode = bytes(_compile._get_bytecode(self._keeper, options, False).bytecode)
+        kernel = self._kernel.replace_hints(**options) if options else self._kernel
+        bytecode = bytes(_compile._get_bytecode(self._keeper, kernel._compiler_options, False).bytecode)
         with tempfile.TemporaryDirectory() as folder:
             source, cubin = Path(folder, "k.bc"), Path(folder, "k.cubin")
             source.write_bytes(bytecode)
@@ -118,7 +118,7 @@ def main() -> None:
             case "infer":
                 seconds = kernels[request["name"]].infer(request["text"])
             case "codegen":
-                seconds, code = kernels[request["name"]].codegen(request["target"], request.get("hints", {}))
+                seconds, code = kernels[request["name"]].codegen(request["target"], request.get("options", {}))
                 cubins[request["name"]] = code
             case "disassemble":
                 seconds = disassemble(cubins[request["name"]])

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import gc
 import json
-import os
 import linecache
+import os
 import sys
 import tempfile
 import time

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
-from tile_lsp.analysis.snapshot import Snapshot
+from tile_lsp.analysis.snapshot import KernelView, Snapshot
 from tile_lsp.engine.events import DocumentChanged, SessionEvent
 from tile_lsp.ide.documents import Document, document, missing_document, types_document
 from tile_lsp.ide.kernels import kernel_named
@@ -45,6 +45,8 @@ class _Served:
         self.document: Document | None = None
         self.asked = self.shown = 0
         """Renderings begun, and the latest of them that `document` is: one that is overtaken is not kept."""
+        self.ground: object = None
+        """What `document` was made from."""
         self.last_good: Artifact | None = None
         self.file: Path | None = None
         """Where it was written to, for a client that reads files."""
@@ -104,13 +106,17 @@ class Documents:
             outcome = await self._server.with_session(
                 lambda session: session.artifact(address.path, address.kernel, address.stage, job)
             )
+        # Positions of the moment: the text may have moved while the compiler ran.
+        snapshot = self._server.snapshot
+        ground = _ground(kernel_named(snapshot, address.path, address.kernel), outcome)
+        if served.document is not None and ground is not None and ground == served.ground:
+            return served.document  # what happened was nothing to this text
         served.asked += 1
         number = served.asked
-        # Positions of the moment: the text may have moved while the compiler ran. In a thread: a listing has thousands
-        # of lines, and a hover doesn't wait for them.
-        made = await asyncio.to_thread(_rendered, self._server.snapshot, address, job, outcome, served.last_good)
+        # In a thread: a listing has thousands of lines, and a hover doesn't wait for them.
+        made = await asyncio.to_thread(_rendered, snapshot, address, job, outcome, served.last_good)
         if number >= served.shown:
-            served.document, served.shown = made, number
+            served.document, served.shown, served.ground = made, number, ground
             if isinstance(outcome, Artifact):
                 served.last_good = outcome
         return made
@@ -185,6 +191,27 @@ class Documents:
             await self._server.workspace_text_document_content_refresh_async(
                 types.TextDocumentContentRefreshParams(uri=uris.to_tile_uri(address))
             )
+
+
+def _ground(kernel: KernelView | None, outcome: Artifact | Fault | None) -> object:
+    """Equal for equal texts; None where that can't be told. Positions are others after each analysis of a text."""
+    if kernel is None or not isinstance(outcome, Artifact):
+        return None
+    jobs = tuple((view.job, view.arguments) for view in kernel.jobs)
+    return _Same(outcome), _Same(kernel.positions), kernel.state, kernel.active, jobs
+
+
+class _Same:
+    """Equal to itself alone, and keeps what it stands for alive."""
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self._value is other._value
+
+    def __hash__(self) -> int:
+        return id(self._value)
 
 
 def _rendered(

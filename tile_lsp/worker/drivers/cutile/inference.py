@@ -162,6 +162,7 @@ class Held:
         self._places = places
         self._loader = loader
         self._high_level = high_level
+        self._objections: dict[str, faults.Fault | None] = {}
 
     @functools.cached_property
     def _finished(self) -> tuple[Any, Any] | Exception:
@@ -243,6 +244,12 @@ class Held:
         return values
 
     def _objection(self, target: str) -> faults.Fault | None:
+        """Why an architecture can't have the kernel, whatever its hints."""
+        if target not in self._objections:
+            self._objections[target] = self._check(target)
+        return self._objections[target]
+
+    def _check(self, target: str) -> faults.Fault | None:
         try:
             self._compiler.check_target(self, target)
         except Exception as error:
