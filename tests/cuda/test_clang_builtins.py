@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tile_lsp.worker.drivers.cuda import clang_library, clang_unit
+from tile_lsp.worker.drivers.cuda import clang_library, clang_types, clang_unit
 
 nvrtc = pytest.importorskip("cuda.bindings.nvrtc", reason="pip install '.[cuda]'")
 
@@ -96,6 +96,53 @@ def test_each_call_has_the_type_that_nvrtc_gives_it(clang: clang_library.Library
         assert differing == {}
         compared += len(batch) - len(wrong)
     assert compared > 250
+
+
+KERNEL = """
+struct Particle { float4 position; int id; };
+enum Mode { Fast, Slow = 3 };
+__constant__ float weights[16];
+__device__ int counter;
+template <typename T> __device__ T twice(T x) { return 2 * x; }
+__global__ void k(const float *__restrict__ in, Particle *out, float scale, double big, short n, unsigned char c)
+{
+    __shared__ float tile[32][33];
+    const unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
+    auto v = make_float4(in[i], 0, 0, twice(scale));
+    float &r = tile[threadIdx.y][threadIdx.x];
+    auto *p = &out[i];
+    p->position = v;
+    r += weights[n] * in[i + n];
+    atomicAdd(&counter, Slow);
+    auto d = __shfl_down_sync(0xffffffff, r, 16) + big;
+    out[i].position.y = d;
+    v.w = n + c * 2 - -c;
+    v.z = n > 1 && !c ? fmaxf(r, sqrt(scale)) : pow(scale, 2) + min(n, 3) + (c << 2) + ~c;
+    p->id = sizeof(Particle) + __popc(n) + (int)big + n % 3u + warpSize;
+    (r > 1 ? r : big) + n;
+"""
+
+
+def test_each_expression_has_the_type_that_nvrtc_gives_it(clang: clang_library.Library):
+    text = f"{KERNEL}}}\n"
+    lines = text.split("\n")
+    checks: dict[str, str] = {}
+    for record in clang_types.type_records(f'#line 1 "k"\n{text}', "k", ["-arch=sm_90"]):
+        _, line, column, end_line, end = record["chain"][0]
+        ty = record["type"].removeprefix("__shared__ ").removeprefix("__constant__ ").removeprefix("__device__ ")
+        if line == end_line and line > 8 and not ty.startswith(("type ", "function ")):
+            checks[f"bare<decltype(({lines[line - 1][column:end]}))>"] = f"bare<{ty}>"
+    assert len(checks) > 70
+    head = "template <class A> struct cv { using t = A; }; template <class A> struct cv<const A> { using t = A; };"
+    head += "template <class A> struct ref { using t = A; }; template <class A> struct ref<A &> { using t = A; };"
+    head += "template <class A> using bare = typename cv<typename ref<A>::t>::t;"
+    head += (
+        "template <class A, class B> constexpr bool same = false; template <class A> constexpr bool same<A, A> = true;"
+    )
+    asserted = [f'static_assert(same<{asked}, {said}>, "");' for asked, said in checks.items()]
+    wrong = errors("\n".join([head, KERNEL, *asserted, "}"]))
+    first = KERNEL.count("\n") + 3
+    assert {asserted[line - first]: message for line, message in wrong.items()} == {}
 
 
 def _batches(items: list, size: int) -> list[list]:
