@@ -48,7 +48,7 @@ TYPED = "typed"
 
 _MOST_CLAIMS = 16
 """As many as workers are kept with their typed IR."""
-_PATIENCE = 2.0
+_PATIENCE = 5.0
 """Seconds. About what inferring again costs at the most."""
 _PARTING = 5.0
 """Seconds that the end of a session waits for what is being written down."""

@@ -159,14 +159,15 @@ class KernelTracker:
             self._forget_all_but(plan)
         self._changed()
         if plan.jobs:
-            active = self._active_index
-            await self._infer(active)
-            self._inferred.set()
-            self._changed()
-            for index in range(len(plan.jobs)):
-                if index != active:
-                    await self._infer(index)
-                    self._changed()
+            waiting = set(range(len(plan.jobs)))
+            while waiting:
+                # Another job may have been made the active one meanwhile: it comes next.
+                index = self._active_index if self._active_index in waiting else min(waiting)
+                waiting.discard(index)
+                await self._infer(index)
+                if self._active_index not in waiting:
+                    self._inferred.set()
+                self._changed()
             await self._generate_when_idle()
         else:
             self._inferred.set()
@@ -281,6 +282,8 @@ class KernelTracker:
         """Make another job the one that hovers and hints follow."""
         if 0 <= index < len(self._plan.jobs):
             self._selected = self._plan.jobs[index].view.job
+            if self.busy and self._selected.key not in self._inferences:
+                self._inferred.clear()
             self._changed()
 
     async def artifact(self, stage: Stage, job: Job | None = None) -> Artifact | Fault:
