@@ -93,12 +93,6 @@ class Workspace:
         return await self.client.ask("workspace/executeCommand", {"command": name, "arguments": [view]})
 
 
-@pytest.fixture(scope="session")
-def cache(tmp_path_factory):
-    """One store for all: what one test compiled is there for the next."""
-    return tmp_path_factory.mktemp("store")
-
-
 @pytest.fixture
 def workspace(tmp_path, cache):
     @asynccontextmanager

@@ -118,11 +118,6 @@ class Notebook:
         return (await self.client.ask("textDocument/diagnostic", self.document(cell)))["items"]
 
 
-@pytest.fixture(scope="session")
-def cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("store")
-
-
 @pytest.fixture
 def notebook(tmp_path, cache):
     @asynccontextmanager
