@@ -608,10 +608,15 @@ def test_nothing_is_kept_of_what_was_read():
 
 
 def test_without_a_library_it_is_said_where(monkeypatch):
+    real = next(clang_library.candidates())
     monkeypatch.setattr(clang_library, "candidates", lambda: iter(["/nowhere/libclang.so"]))
     clang_library.library.cache_clear()
     try:
         with pytest.raises(clang_library.Unavailable, match=r"/nowhere/libclang\.so can't be used"):
+            clang_types.read(unit(PLAIN), "k", [])
+        monkeypatch.setattr(clang_library, "candidates", lambda: iter([real]))
+        monkeypatch.setattr(clang_library, "_FLOOR", 1000)
+        with pytest.raises(clang_library.Unavailable, match=r"is too old: clang version .* and 1000 is needed"):
             clang_types.read(unit(PLAIN), "k", [])
         monkeypatch.setattr(clang_library, "candidates", lambda: iter([]))
         with pytest.raises(clang_library.Unavailable, match="libclang is not installed in "):

@@ -7,12 +7,13 @@ import ctypes.util
 import functools
 import importlib.util
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-#: libclang returns what it was built with; older ones lack the records of CUDA that are read here.
-WANTED = "libclang>=18"
+#: The oldest that is known to recover from errors as is counted on here, and to know the architectures.
+_FLOOR = 18
 
 
 class Cursor(ctypes.Structure):
@@ -121,6 +122,10 @@ class Library:
                 setattr(self, name, function)
         except (OSError, AttributeError) as error:
             raise Unavailable(f"{path} can't be used: {error}") from None
+        version = self.text(self.getClangVersion())
+        found = re.search(r"version (\d+)", version)
+        if found is not None and int(found[1]) < _FLOOR:
+            raise Unavailable(f"{path} is too old: {version}, and {_FLOOR} is needed")
 
     def text(self, string: Any) -> str:
         found = self.getCString(string)
