@@ -27,6 +27,7 @@ from .workplace import Case, Figure, Language, bench, edit_to_types, second_conf
 
 
 async def main() -> None:
+    collector.calm()  # as the server does
     print(
         f"cuTile on {os.cpu_count()} cores, Python {platform.python_version()}; medians, garbage collected in between\n"
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import os
 import sys
+
+from tile_lsp.engine import collector
 
 from .server import TileServer
 from .transport import DescriptorWriter, Writer, read_descriptor, read_messages
@@ -63,7 +64,7 @@ def run_stdio() -> int:
     sys.stdout = sys.stderr
 
     async def main() -> int:
-        gc.freeze()  # what is imported by now lives as long as the process: no use in looking at it again
+        collector.calm()
         return await serve(read_descriptor(0), DescriptorWriter(output))
 
     return asyncio.run(main())
