@@ -379,6 +379,21 @@ def test_a_pointer_may_be_one_of_several():
     assert (found["a_rows"], found["b_rows"]) == ("i32:16", "i32:16")
 
 
+def test_words_of_the_language_and_strides_that_have_to_be_1():
+    text = """
+    @triton.jit
+    def k(x_ptr, n, stride_row, stride_column, SIDE: tl.constexpr, PRECISION: tl.constexpr, EVICT: tl.constexpr):
+        desc = tl.make_tensor_descriptor(x_ptr, shape=[n, n], strides=[stride_row, stride_column],
+                                         block_shape=[SIDE, SIDE])
+        x = desc.load([0, 0])
+        x = tl.dot(x, x, input_precision=PRECISION)
+        tl.store(x_ptr + tl.arange(0, SIDE), tl.sum(x, 1), eviction_policy=EVICT)
+    """
+    found = arguments(specs_of(text)[0])
+    assert (found["stride_row"], found["stride_column"]) == ("i32:16", "1")
+    assert (found["PRECISION"], found["EVICT"]) == ("'tf32'", "'evict_last'")
+
+
 def test_what_is_compared_with_a_fraction_is_one():
     text = """
     @triton.jit

@@ -25,6 +25,8 @@ _FLOAT_NAME = re.compile(
 )
 #: Statistics and states, which are kept in full precision whatever the data is in.
 _FULL = re.compile(r"^d?h[0t](_ptr)?$|state|(^|_)(lse|rstd|mean|rms|logsumexp|scales?)(_ptr)?$", re.IGNORECASE)
+#: What numbers are multiplied with, even where it shares a local name with what is none.
+_SCALE = re.compile(r"scale", re.IGNORECASE)
 _MOST_ITEMS = 16
 _FLAG = re.compile(
     r"^(IS_|USE_|HAS_|DO_|STORE_|SAVE_|OUTPUT_|ENABLE|APPLY|EVEN|REVERSE|CAUSAL|RETURN|WITH|TRANS|ALLOW|INPLACE|is_|"
@@ -179,7 +181,7 @@ def _pointer(parameter: Parameter, usage: Usage, use: Use, guess: Guess) -> Assu
     name = parameter.name
     if _FULL.search(name) and not use.index and guess.pointer in ("", "bf16"):
         return Assumed("*fp32:16", Origin("assumed", f"{use.pointer}; its name"))
-    if (use.index and not use.floating) or (
+    if (use.index and not use.floating and not _SCALE.search(name)) or (
         _INDEX.search(name) and not use.dot and not use.floating and not re.search("scale|weight|grad|dy", name, re.I)
     ):
         element = "i64" if _WIDE_INDEX.search(name) else "i32"
@@ -200,6 +202,8 @@ def _float(usage: Usage, use: Use, guess: Guess) -> str:
 
 def _scalar(parameter: Parameter, use: Use) -> Assumed:
     name = parameter.name
+    if use.one:
+        return Assumed("1", Origin("assumed", use.one))
     if use.fraction:
         return Assumed("fp32", Origin("assumed", f"compared with {use.fraction}"))
     if use.number or use.size:
@@ -222,10 +226,12 @@ def _constant(parameter: Parameter, use: Use, guess: Guess) -> Assumed:
 
 
 def _value(name: str, use: Use, guess: Guess) -> tuple[str, str]:
+    if use.one:
+        return "1", use.one
     if use.dtype:
         return ("fp32" if "acc" in name.lower() else "fp16"), "used as a dtype"
     if use.texts:
-        return repr(use.texts[0]), "compared with a text"
+        return repr(use.texts[0]), "used as a word"
     if use.fraction:
         return use.fraction, "compared with a number"
     if use.numbers and not use.number and not use.size:

@@ -25,6 +25,16 @@ _THROUGH = frozenset(
     {"to", "cast", "where", "minimum", "maximum", "min", "max", "cdiv", "multiple_of", "max_contiguous", "broadcast_to"}
     | {"expand_dims", "reshape", "view", "trans", "sum", "abs"}
 )
+#: Keyword of a function of the language → a word that it takes.
+_WORDS = {
+    "input_precision": "tf32",
+    "eviction_policy": "evict_last",
+    "cache_modifier": ".ca",
+    "padding_option": "zero",
+    "fp_downcast_rounding": "rtne",
+    "sem": "relaxed",
+    "scope": "gpu",
+}
 _FLOATING = frozenset(
     {"exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sigmoid", "erf", "sin", "cos", "sqrt_rn", "tanh", "softmax"}
 )
@@ -61,6 +71,8 @@ class Use(msgspec.Struct):
     numbers: tuple[int, ...] = ()
     """The same."""
     called: bool = False
+    one: str = ""
+    """Why it has to be 1."""
     fraction: str = ""
     """Compared with this number, which is no integer."""
     floating: bool = False
@@ -318,6 +330,10 @@ class _Reader:
     def _call(self, node: ast.Call) -> None:
         word = self._word(node)
         language = self._is_language(node.func)
+        for keyword in node.keywords if language else ():
+            if keyword.arg in _WORDS and isinstance(keyword.value, ast.Name):
+                for name in self.aliases.get(keyword.value.id, ()):
+                    self._use(name).texts = tuple(dict.fromkeys((*self._use(name).texts, _WORDS[keyword.arg])))
         if word in _COPIES and len(node.args) > 1 and isinstance(node.args[1], (ast.List, ast.Tuple)):
             for name in self._leaves(node.args[0]):
                 self._use(name).descriptor = len(node.args[1].elts)
@@ -330,6 +346,11 @@ class _Reader:
             if word in ("load", "store") and (mask := _keyword(node, "mask")) is not None:
                 self._conditions(mask)
             if word in _BASES:
+                strides = _keyword(node, "strides")
+                if "descriptor" in word and isinstance(strides, (ast.List, ast.Tuple)) and strides.elts:
+                    last = strides.elts[-1]
+                    for name in self.aliases.get(last.id, ()) if isinstance(last, ast.Name) else ():
+                        self._use(name).one = "last stride of a tensor descriptor"
                 for keyword in node.keywords:
                     if keyword.arg in ("shape", "strides", "offsets"):
                         self._numbers(keyword.value)
@@ -426,6 +447,7 @@ class _Reader:
                     own.static_loop = own.static_loop or use.static_loop
                     own.called = own.called or use.called
                     own.fraction = own.fraction or use.fraction
+                    own.one = own.one or use.one
                     own.items = max(own.items, use.items)
                     own.layout = max(own.layout, use.layout)
                     own.shared = own.shared or use.shared
