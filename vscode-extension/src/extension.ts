@@ -1,5 +1,6 @@
 // Puts the parts together.
 import type { ExtensionContext } from "vscode";
+import { registerActions } from "./actions";
 import { Badges } from "./badge";
 import { serverCommands } from "./commands";
 import { registerCompare } from "./compare";
@@ -45,6 +46,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     keepLanguage(listings),
     registerCompare(kernels, show),
     registerPin(kernels, listings),
+    registerActions(kernels, listings),
     new Follow(listings),
     new KeepPlace(),
     new Restore(started, listings, context.workspaceState),

@@ -100,6 +100,7 @@ export class Kernels implements Disposable {
     const keys: [string, unknown][] = [
       ["running", this.server.client !== undefined],
       ["kernels", kernels.length > 0],
+      ["assumed", kernels.some((kernel) => activeJob(kernel)?.arguments.some(({ origin }) => origin === "assumed"))],
       ["view", listing ? (listing.pinned ? "pinned" : "following") : ""],
       ...STAGES.map((stage): [string, unknown] => [
         `has.${stage}`,

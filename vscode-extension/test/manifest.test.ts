@@ -42,7 +42,8 @@ describe("commands", () => {
   });
 
   test("conditions read keys that the extension sets", () => {
-    const keys = JSON.stringify([commands, menus]).match(/tile-lsp\.(?:has\.\w+|kernels|view|running)(?!\w)/g) ?? [];
+    const keys =
+      JSON.stringify([commands, menus]).match(/tile-lsp\.(?:has\.\w+|assumed|kernels|view|running)(?!\w)/g) ?? [];
     for (const key of new Set(keys)) {
       const name = key.replace(/^tile-lsp\./, "");
       expect(sources).toContain(name.startsWith("has.") ? `"${name.slice(4)}"` : `["${name}"`);

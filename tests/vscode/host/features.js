@@ -186,6 +186,18 @@ test("configurations: a view follows the selected one, a pinned view stays", asy
   await sass(/for sm_90/);
 });
 
+test("arguments: what is assumed is written down by a command", async () => {
+  const source = `import cuda.tile as ct\n\n\n@ct.kernel\ndef twice(a, b):\n    ct.store(b, index=(0,), tile=2 * ct.load(a, index=(0,), shape=(64,)))\n`;
+  const folder = vscode.workspace.workspaceFolders[0].uri;
+  await vscode.workspace.fs.writeFile(vscode.Uri.joinPath(folder, "assumed.py"), Buffer.from(source));
+  const { document } = await open("assumed.py");
+  await until("the arguments", async () => {
+    await commands.executeCommand("tile-lsp.pinArguments");
+    return /# tile-lsp: a=\S+ b=\S+\n@ct\.kernel/.test(document.getText());
+  });
+  await commands.executeCommand("workbench.action.files.revert");
+});
+
 test("settings: a code action opens the page that has ours", async () => {
   const { document } = await open("vector_add.py");
   const line = lineOf(document, ADD);
