@@ -11,7 +11,11 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 WORKER = ROOT / "tile_lsp" / "worker"
-COMPILERS = {"cutile": {"cuda"}, "numba": {"numba", "numba_cuda", "llvmlite", "numpy"}}
+COMPILERS = {
+    "cutile": {"cuda"},
+    "numba": {"numba", "numba_cuda", "llvmlite", "numpy"},
+    "numba_mlir": {"numba_cuda_mlir"},
+}
 
 
 def test_imports_point_downwards():

@@ -6,7 +6,8 @@ from .base import FrontEnd
 from .cuda import Cuda
 from .cutile import CuTile
 from .numba import Numba
+from .numba_mlir import NumbaMlir
 from .triton import Triton
 
-FRONTENDS: tuple[FrontEnd, ...] = (CuTile(), Triton(), Numba(), Cuda())
+FRONTENDS: tuple[FrontEnd, ...] = (CuTile(), Triton(), Numba(), NumbaMlir(), Cuda())
 """In the order in which a file's kernels are looked for."""

@@ -28,7 +28,7 @@ def outline(document: Document) -> tuple[Part, ...]:
             return _sass(document)
         case Stage.PTX | Stage.PTX_LLVM | Stage.LLVM:
             return _labelled(document)
-        case Stage.TILEIR | Stage.TTIR | Stage.TTGIR:
+        case Stage.TILEIR | Stage.MLIR | Stage.TTIR | Stage.TTGIR:
             return _braces(document.rows, 0, len(document.rows))
         case _:
             return ()

@@ -75,6 +75,7 @@ _GRAMMARS = {
     Stage.PTX: _PTX,
     Stage.PTX_LLVM: _PTX,
     Stage.TILEIR: _MLIR,
+    Stage.MLIR: _MLIR,
     Stage.TTIR: _MLIR,
     Stage.TTGIR: _MLIR,
     Stage.LLVM: _MLIR,

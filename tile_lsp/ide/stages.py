@@ -23,6 +23,7 @@ FORMATS = {
     Stage.HIR: Format("HIR", "hir", "tile-hir"),
     Stage.TYPED: Format("Typed IR", "tir", "tile-typed"),
     Stage.TILEIR: Format("Tile IR", "mlir", "mlir"),
+    Stage.MLIR: Format("MLIR", "mlir", "mlir"),
     Stage.TTIR: Format("TTIR", "ttir", "mlir"),
     Stage.TTGIR: Format("TTGIR", "ttgir", "mlir"),
     Stage.LLVM: Format("LLVM IR", "ll", "llvm", ";"),

@@ -12,6 +12,7 @@ class Stage(enum.StrEnum):
     HIR = "hir"
     TYPED = "typed"
     TILEIR = "tileir"
+    MLIR = "mlir"
     TTIR = "ttir"
     TTGIR = "ttgir"
     LLVM = "llvm"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from tile_lsp.analysis import cubin, disassembly, linetable, ptx, ptx_text, resources, sass, sources
+from tile_lsp.analysis import cubin, disassembly, linetable, mlir, ptx, ptx_text, resources, sass, sources
 from tile_lsp.analysis.cubin import Cubin, Function
 from tile_lsp.analysis.disassembly import BYTES
 from tile_lsp.frontends import llvm
@@ -18,9 +18,9 @@ from tile_lsp.model.stage import Stage
 
 #: Where a function is defined, or listed: in LLVM IR, PTX, SASS and the table of resources.
 _DEFINED = re.compile(
-    r"(?:^define [^@\n]*@\"?|^\.(?:visible \.)?(?:entry|func) (?:\([^)]*\) )?|^\s*\.global |^)(_ZN\w+)", re.M
+    r"(?:^define [^@\n]*@\"?|^\.(?:visible \.)?(?:entry|func) (?:\([^)]*\) )?|^\s*\.global |^|func @)(_Z[N\d]\w+)", re.M
 )
-_SYMBOL = re.compile(r"\b_ZN\w+")
+_SYMBOL = re.compile(r"\b_Z[N\d]\w+")
 #: What can't be in a symbol stands there by the hexadecimal numbers of its bytes: `<`, `>`, and letters beyond ASCII. A
 #: name's own underscore may be followed by such digits too, as in `vector_add`.
 _ESCAPED = re.compile(r"_3[ce]|(?:_(?:c[2-9a-f]|d[0-9a-f]|e[0-9a-f]|f[0-4])(?:_[89ab][0-9a-f])+)")
@@ -37,6 +37,8 @@ def _read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
         case Stage.LLVM | Stage.LLVM_REMARKS | Stage.PTX_LLVM:
             places = _Places(blobs["llvm-places"])
             return llvm.read(stage, blobs, lambda chain: places.chain([place.line for place in chain]))
+        case Stage.MLIR:
+            return _Places(blobs["places"]).into(mlir.read(stage, _text(blobs["mlir"])))
         case Stage.PTX:
             return _ptx(blobs, _Places(blobs["places"]))
         case Stage.SASS:
@@ -88,11 +90,14 @@ def _readable(artifact: Artifact) -> Artifact:
 
 def _own_name(symbol: str) -> str:
     """The last part of a nested name: `_ZN5saxpy5saxpyB2v1…` → `saxpy`. What is no name of Python's stays a letter."""
-    at, name = len("_ZN"), symbol
+    nested = symbol.startswith("_ZN")
+    at, name = len("_ZN") if nested else len("_Z"), symbol
     while (length := _LENGTH.match(symbol, at)) is not None:
         start = length.end()
         at = start + int(length[0])
         name = symbol[start:at]
+        if not nested:
+            break
     return _ESCAPED.sub("_", name)
 
 

@@ -40,7 +40,8 @@ def dotted(node: ast.expr, path: str, names: Names) -> str | None:
     """What a name stands for outside of the workspace; imports in functions are looked through too."""
     found = names.dotted(node, path)
     if found is not None:
-        return found
+        # Its successor has the same names.
+        return found.replace("numba_cuda_mlir.", "numba.", 1) if found.startswith("numba_cuda_mlir.") else found
     parts = chain(node)
     inner = names.cached(("imports", path), lambda: _imports(names.tree(path)))
     if parts is None or parts[0] not in inner:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from ..standins import StandIns
 from .cutile import CuTile
 from .numba import Numba
+from .numba_mlir import NumbaMlir
 from .triton import Triton
 
 
@@ -55,7 +56,7 @@ class Driver(Protocol):
         ...
 
 
-DRIVERS: dict[str, Driver] = {"cutile": CuTile(), "triton": Triton(), "numba": Numba()}
+DRIVERS: dict[str, Driver] = {"cutile": CuTile(), "triton": Triton(), "numba": Numba(), "numba-mlir": NumbaMlir()}
 """Of this process; `choose` makes them others."""
 
 

@@ -15,7 +15,7 @@ from llvmlite import ir as llvm
 from numba import cuda
 from numba.cuda import api, cgutils, cudaimpl, debuginfo, dispatcher, lowering, types, typing, utils
 from numba.cuda import compiler as pipeline
-from numba.cuda.core import bytecode, errors, interpreter, ir, sigutils, typed_passes, typeinfer
+from numba.cuda.core import bytecode, ir, sigutils, typed_passes
 from numba.cuda.core.callconv import CUDACallConv
 from numba.cuda.core.compiler import _EarlyPipelineCompletion
 from numba.cuda.core.compiler_machinery import FunctionPass, PassManager, register_pass
@@ -23,38 +23,12 @@ from numba.cuda.cudadrv import nvvm
 from numba.cuda.descriptor import cuda_target
 from numba.cuda.flags import CUDAFlags
 
-from . import host, lines, ufuncs
+from . import failures, host, lines, ranges, ufuncs
+from .failures import Failure
+from .ranges import Location
 
 #: Lowering asks which architecture it is for, and gives the same answer for all that there are.
 _ANY = (9, 0)
-
-
-class Location(ir.Loc):
-    """Where an expression begins and ends; columns count bytes, as `co_positions` does."""
-
-    end_line: int = -1
-    end_col: int = -1
-
-    def with_lineno(self, line: int, col: int | None = None) -> Any:
-        return ir.Loc(self.filename, line, col)
-
-    def __reduce__(self) -> Any:
-        return _location, (self.filename, self.line, self.col, self.end_line, self.end_col)
-
-
-def _location(filename: str, line: int, column: int, end_line: int, end_column: int) -> Location:
-    made = Location(filename, line, column)
-    made.end_line, made.end_col = end_line, end_column
-    return made
-
-
-class Failure:
-    """One constraint that does not hold, and what failed inside of the function that it calls."""
-
-    def __init__(self, error: BaseException, location: Any, inner: list[Failure]) -> None:
-        self.error = error
-        self.location = location
-        self.inner = inner
 
 
 class Typed:
@@ -242,8 +216,8 @@ class Compiler:
                 module.get_current_device = _Device
         host.install()
         ufuncs.install()
-        _know_ranges()
-        _keep_locations()
+        ranges.know_ranges()
+        ranges.keep_locations()
         compiler = self
 
         def compile_device(self: Any, args: tuple[Any, ...], return_type: Any = None) -> Typed:
@@ -258,43 +232,7 @@ class Compiler:
         dispatcher.CUDADispatcher.compile_device = compile_device
         dispatcher.CUDADispatcher.compile = compile_kernel
         dispatcher.CUDADispatcher.enable_caching = lambda self: None
-        self._collect_failures()
-
-    def _collect_failures(self) -> None:
-        stock = typeinfer.ConstraintNetwork.propagate
-        compiler = self
-
-        stock_constrain = typeinfer.TypeInferer.constrain_statement
-
-        def constrain_statement(self: Any, inst: Any) -> None:
-            try:
-                stock_constrain(self, inst)
-            except Exception as error:
-                if not compiler._partial:
-                    raise
-                # What a name of the module can't be ends inference as a whole: here, the other errors are wanted too.
-                location = getattr(getattr(inst, "value", None), "loc", None) or inst.loc
-                compiler._unbuilt.append(Failure(error, location, []))
-
-        typeinfer.TypeInferer.constrain_statement = constrain_statement
-
-        def propagate(self: Any, infer: Any) -> list[Any]:
-            if not compiler._partial:
-                return stock(self, infer)
-            found: list[Any] = []
-            for constraint in self.constraints:
-                outer, compiler._failures = compiler._failures, []
-                location = constraint.loc
-                try:
-                    with infer.warnings.catch_warnings(filename=location.filename, lineno=location.line):
-                        constraint(infer)
-                except Exception as error:
-                    found.append(Failure(error, location, compiler._failures))
-                finally:
-                    compiler._failures = outer
-            return found
-
-        typeinfer.ConstraintNetwork.propagate = propagate
+        failures.collect(self)
 
 
 class _Device:
@@ -468,38 +406,6 @@ class _Lowering(pipeline.CUDACompiler):
     def define_pipelines(self) -> list[Any]:
         own = {pipeline.CUDANativeLowering: _Lower}
         return [_passes(self, True, lambda implementation: own.get(implementation, implementation))]
-
-
-def _know_ranges() -> None:
-    """Locations of the IR get the columns that the bytecode has (Python 3.11 and later)."""
-    stock = interpreter.Interpreter._iter_inst
-
-    def _iter_inst(self: Any) -> Iterator[Any]:
-        positions = getattr(self.func_id.code, "co_positions", None)
-        if positions is None:
-            yield from stock(self)
-            return
-        ranges = list(positions())
-        for inst, keywords in stock(self):
-            index = (inst.offset - bytecode._FIXED_OFFSET) // 2
-            line, end_line, column, end_column = ranges[index] if 0 <= index < len(ranges) else (None,) * 4
-            if None not in (line, end_line, column, end_column):
-                self.loc = _location(self.loc.filename, line, column, end_line, end_column)
-            yield inst, keywords
-
-    interpreter.Interpreter._iter_inst = _iter_inst
-
-
-def _keep_locations() -> None:
-    """Some versions lose an error's location on the way."""
-    stock = errors.NumbaError.__init__
-
-    def __init__(self: Any, msg: Any, loc: Any = None, highlighting: bool = True) -> None:
-        stock(self, msg, loc, highlighting)
-        self.loc = loc
-        self.msg = msg
-
-    errors.NumbaError.__init__ = __init__
 
 
 def restart_numbers() -> None:

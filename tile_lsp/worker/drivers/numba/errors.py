@@ -7,10 +7,9 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from numba.cuda.core import errors
-
 from ... import faults
-from .compiler import Failure
+from .api import errors
+from .failures import Failure
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _CANDIDATES = re.compile(r"\n\s*There (?:are|is) \d+ candidate implementations?:")

@@ -10,11 +10,9 @@ import os
 from typing import Any
 
 import numpy as np
-from numba import cuda
-from numba.cuda import decorators
-from numba.cuda.typing.typeof import typeof_impl
 
 from ... import faults, inputs
+from .api import cuda, declarations, typeof_impl
 
 _SHAPED = ("device_array", "pinned_array", "mapped_array", "managed_array")
 _LIKE = ("device_array_like", "pinned_array_like", "mapped_array_like")
@@ -53,13 +51,13 @@ def install() -> None:
 
 def _note_linked_files() -> None:
     """What is linked with a kernel is part of its meaning: a file of CUDA C++, as a helper's text is."""
-    stock = decorators.declare_device_function
+    stock = declarations.declare_device_function
 
     def declare_device_function(name: Any, restype: Any, argtypes: Any, link: Any, *rest: Any, **keywords: Any) -> Any:
         note_linked(link)
         return stock(name, restype, argtypes, link, *rest, **keywords)
 
-    decorators.declare_device_function = declare_device_function
+    declarations.declare_device_function = declare_device_function
 
 
 def note_linked(link: Any) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import re
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -13,6 +11,7 @@ from ... import faults
 from ...loading import Loader, find_kernel
 from ...standins import StandIns
 from . import building, errors, host, lines, listing, records, signature, ufuncs
+from .answers import answer, no_kernel, no_parameters, options_of
 from .compiler import Compiler, Typed, restart_numbers
 
 
@@ -45,7 +44,7 @@ class _Run:
             types = signature.types_of(arguments, self._evaluate)
             wanted = kernel.py_func.__code__.co_argcount
             if not types and wanted:
-                raise faults.Refused(_no_parameters(kernel.py_func, wanted))
+                raise faults.Refused(no_parameters(kernel.py_func, wanted))
             core = None
             if ufuncs.is_ufunc(kernel):
                 kernel, types, core = ufuncs.kernel_of(kernel, types)
@@ -84,27 +83,11 @@ class _Run:
         found, self._module = loader.load()
         kernel = find_kernel(found, loader.entry["qualname"], compiler.is_kernel, compiler.qualname_of)
         if kernel is None:
-            raise faults.Refused(_no_kernel(found, loader.entry))
+            raise faults.Refused(no_kernel(found, loader.entry, "numba.cuda"))
         return kernel
 
     def _evaluate(self, text: str) -> Any:
         return self._loader.evaluate(text, self._module)
-
-
-def _no_parameters(function: Any, count: int) -> faults.Fault:
-    message = (
-        f"{function.__qualname__} takes {count} arguments, whose names the text does not tell: the function is made "
-        "elsewhere, or given at run time"
-    )
-    return faults.fault(faults.USER, message, code="signature")
-
-
-def _no_kernel(found: Any, entry: Mapping[str, Any]) -> faults.Fault:
-    name = getattr(found, "__qualname__", None)
-    described = f"the {type(found).__name__} {name}" if isinstance(name, str) else f"of type {type(found).__qualname__}"
-    return faults.fault(
-        faults.USER, f"{entry['expression']} is no kernel of numba.cuda: it is {described}", code="kernel"
-    )
 
 
 class Held:
@@ -139,14 +122,14 @@ class Held:
     def _generate(self, hints: dict[str, Any], targets: list[str]) -> dict[str, Any]:
         if len(targets) != 1:
             raise building.Refused("code is generated for one target at a time", "target")
-        options = {**self._typed.options, **_options(hints)}
+        options = {**self._typed.options, **options_of(hints)}
         library, table = self._lower(options)
         built = building.build(library, options, building.capability(targets[0]))
-        return _answer({**built, "places": self._places(table)})
+        return answer({**built, "places": self._places(table)})
 
     def _generate_llvm(self, hints: dict[str, Any]) -> dict[str, Any]:
-        library, table = self._lower({**self._typed.options, **_options(hints)})
-        return _answer({"llvm": lines.together(library.llvm_strs).encode(), "llvm-places": self._places(table)})
+        library, table = self._lower({**self._typed.options, **options_of(hints)})
+        return answer({"llvm": lines.together(library.llvm_strs).encode(), "llvm-places": self._places(table)})
 
     def _places(self, table: lines.Table) -> bytes:
         members = self._loader.sources.keys()
@@ -160,19 +143,3 @@ class Held:
             table = lines.Table()
             self._lowered[key] = (self._compiler.lower(self._typed, changes, table), table)
         return self._lowered[key]
-
-
-def _answer(blobs: Mapping[str, bytes]) -> dict[str, Any]:
-    return {
-        "blobs": {name: base64.b64encode(data).decode() for name, data in blobs.items()},
-        "values": {},
-        "faults": {},
-    }
-
-
-def _options(hints: Mapping[str, Any]) -> dict[str, Any]:
-    options = dict(hints)
-    bounds = options.get("launch_bounds")
-    if isinstance(bounds, str):
-        options["launch_bounds"] = tuple(int(number) for number in re.findall(r"\d+", bounds))
-    return options

@@ -49,6 +49,16 @@ def active() -> Table:
     return _active
 
 
+def is_active() -> bool:
+    return _active is not None
+
+
+@contextmanager
+def nothing() -> Iterator[None]:
+    """In place of `recorded`, where places are not wanted."""
+    yield
+
+
 @contextmanager
 def recorded(table: Table) -> Iterator[None]:
     global _active

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from numba.cuda.core import ir
-
 from . import typetext
+from .api import ir
 from .errors import place_of
 from .records import Path
 

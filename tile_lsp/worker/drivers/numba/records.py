@@ -7,12 +7,12 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from numba.cuda import types
-from numba.cuda.core import ir
-
 from . import typetext
-from .compiler import Location, Typed, _location, calls_of
+from .api import ir, types
+from .compiler import Typed, calls_of
 from .errors import place_of
+from .ranges import Location
+from .ranges import location as make_location
 
 Place = list[Any]
 
@@ -55,7 +55,7 @@ class Sources:
         every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         every += [extra for extra in (arguments.vararg, arguments.kwarg) if extra is not None]
         return {
-            a.arg: _location(code.co_filename, a.lineno, a.col_offset, a.lineno, a.col_offset + len(a.arg.encode()))
+            a.arg: make_location(code.co_filename, a.lineno, a.col_offset, a.lineno, a.col_offset + len(a.arg.encode()))
             for a in every
         }
 
@@ -165,7 +165,7 @@ def _names(path: Path, sources: Sources, members: frozenset[str]) -> Iterator[di
     member = state.func_ir.func_id.func.__code__.co_filename
     for name, statement in _written(node):
         bound = isinstance(name.ctx, ast.Store)
-        own = _location(member, name.lineno, name.col_offset, name.end_lineno, name.end_col_offset)
+        own = make_location(member, name.lineno, name.col_offset, name.end_lineno, name.end_col_offset)
         steps = (left if bound else taken).get(name.id, ())
         # A step that stores has the range of what it stores to, which its value stands outside of.
         variables = (None if bound else _around(steps, own)) or _within(steps, statement)

@@ -15,11 +15,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from numba.cuda import random, types
-from numba.cuda.np import numpy_support
-from numba.cuda.typing.typeof import typeof
-
 from ... import faults
+from .api import numpy_support, random, typeof, types
 
 _ARRAY = re.compile(
     r"array\(\s*(?P<dtype>.+?)\s*,\s*(?P<rank>\d+)d\s*,\s*(?P<layout>[CFA])\s*(?P<readonly>,\s*readonly)?\s*\)\Z"

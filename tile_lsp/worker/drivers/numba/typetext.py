@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from numba.cuda import types
+from .api import types
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+|(?<=') from '[^']*'")
 _LONGEST = 120
