@@ -394,6 +394,26 @@ def test_words_of_the_language_and_strides_that_have_to_be_1():
     assert (found["PRECISION"], found["EVICT"]) == ("'tf32'", "'evict_last'")
 
 
+def test_arrays_are_taken_to_be_contiguous():
+    text = """
+    @triton.jit
+    def at(rows, columns, stride_row, stride_column):
+        return rows[:, None] * stride_row + columns[None, :] * stride_column
+
+    @triton.jit
+    def k(x_ptr, y_ptr, stride_xm, stride_xn, stride_ym, stride_yn, SIDE: tl.constexpr):
+        i = tl.arange(0, SIDE)
+        x = tl.load(x_ptr + i[:, None] * stride_xm + stride_xn * i[None, :])
+        tl.store(y_ptr + at(i, i, stride_ym, stride_yn), x)
+    """
+    (spec,) = specs_of(text)
+    found = arguments(spec)
+    assert (found["stride_xm"], found["stride_xn"]) == ("i32:16", "1")
+    assert (found["stride_ym"], found["stride_yn"]) == ("i32:16", "1")
+    others = [dict(zip(found, (a.spec for a in other), strict=True)) for other in spec.alternatives]
+    assert any(other["stride_xn"] == "i32:16" for other in others)
+
+
 def test_what_is_compared_with_a_fraction_is_one():
     text = """
     @triton.jit

@@ -51,6 +51,8 @@ class Guess(msgspec.Struct, frozen=True):
     """Parameters that are compared with None are None."""
     tuned: bool = False
     """Parameters that an autotuner's unread configs may set have the value that the first one gives."""
+    strided: bool = False
+    """Strides of last dimensions are any number, not 1."""
     lanes: int = 32
     """Of a warp, in layouts that Gluon takes."""
 
@@ -61,6 +63,7 @@ GUESSES = (
     Guess(),
     Guess(flags=True),
     Guess(lanes=64),
+    Guess(strided=True),
     Guess(pointer="other"),
     Guess(pointer="other", flags=True),
     Guess(pointer="fp32"),
@@ -174,7 +177,7 @@ def _one(parameter: Parameter, usage: Usage, guess: Guess, warps: int) -> Assume
         return Assumed(f"tensordesc<{element}[{dims}]{laid}>", Origin("assumed", "used as a tensor descriptor"))
     if use.pointer:
         return _pointer(parameter, usage, use, guess)
-    return _scalar(parameter, use)
+    return _scalar(parameter, use, guess)
 
 
 def _pointer(parameter: Parameter, usage: Usage, use: Use, guess: Guess) -> Assumed:
@@ -200,8 +203,10 @@ def _float(usage: Usage, use: Use, guess: Guess) -> str:
     return guess.pointer or ("fp16" if half else "fp32")
 
 
-def _scalar(parameter: Parameter, use: Use) -> Assumed:
+def _scalar(parameter: Parameter, use: Use, guess: Guess) -> Assumed:
     name = parameter.name
+    if use.contiguous and "stride" in name.lower() and not guess.strided:
+        return Assumed("1", Origin("assumed", "stride of the last dimension, as contiguous arrays have it"))
     if use.one:
         return Assumed("1", Origin("assumed", use.one))
     if use.fraction:

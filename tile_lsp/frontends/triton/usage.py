@@ -71,6 +71,8 @@ class Use(msgspec.Struct):
     numbers: tuple[int, ...] = ()
     """The same."""
     called: bool = False
+    contiguous: bool = False
+    """A stride of the last dimension of blocks: what `[None, :]` is multiplied with."""
     one: str = ""
     """Why it has to be 1."""
     fraction: str = ""
@@ -448,6 +450,7 @@ class _Reader:
                     own.called = own.called or use.called
                     own.fraction = own.fraction or use.fraction
                     own.one = own.one or use.one
+                    own.contiguous = own.contiguous or use.contiguous
                     own.items = max(own.items, use.items)
                     own.layout = max(own.layout, use.layout)
                     own.shared = own.shared or use.shared
@@ -567,6 +570,11 @@ class _Reader:
                     self._use(name).index = "what is loaded is compared with a position"
 
     def _binary(self, node: ast.BinOp) -> None:
+        if isinstance(node.op, ast.Mult):
+            for stride, along in ((node.left, node.right), (node.right, node.left)):
+                if isinstance(stride, ast.Name) and _is_last_axis(along):
+                    for name in self.aliases.get(stride.id, ()):
+                        self._use(name).contiguous = True
         if isinstance(node.op, (ast.Mod, ast.FloorDiv, ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor)):
             if isinstance(node.op, (ast.BitAnd, ast.BitOr)) and not self._plain(node):
                 return
@@ -626,6 +634,15 @@ def _stored(node: ast.Call) -> str | None:
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "to":
         value = value.func.value
     return value.id if isinstance(value, ast.Name) else None
+
+
+def _is_last_axis(node: ast.expr) -> bool:
+    """`columns[None, :]`: what goes along the last dimension."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Tuple):
+        return False
+    *others, last = node.slice.elts
+    missing = all(isinstance(each, ast.Constant) and each.value is None for each in others)
+    return isinstance(last, ast.Slice) and missing and bool(others)
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
