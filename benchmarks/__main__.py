@@ -8,6 +8,9 @@ import platform
 from collections.abc import Awaitable, Sequence
 from typing import Any
 
+from tile_lsp.engine import collector
+
+from . import cuda_figures as cuda
 from . import numba_figures as numba
 from . import triton_figures as triton
 from .figures import (
@@ -47,6 +50,15 @@ async def main() -> None:
     await both(triton.TRITON, (triton.ADD, triton.MATMUL), triton.OPTIONS)
     if triton.TRITON.python.exists():
         await show(triton.first_compile(triton.MATMUL, 0.5))
+    if cuda.is_here():
+        async with cuda.bench() as it:
+            await show(cuda.edit_to_types(it, cuda.VECTOR_ADD, None))
+            await show(cuda.edit_to_types(it, cuda.MATMUL, None))
+            await show(cuda.edit_to_sass(it, cuda.MATMUL, 0.8))
+            if (nvcc := cuda.find_nvcc()) is not None:
+                await show(cuda.edit_to_sass(it, cuda.MATMUL, 0.8, nvcc=nvcc))
+    else:
+        print("cuda: cuda-bindings is not here; pip install '.[cuda]'")
 
 
 async def both(language: Language, cases: Sequence[Case], options: Sequence[dict[str, Any]]) -> None:

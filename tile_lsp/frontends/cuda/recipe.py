@@ -22,6 +22,11 @@ from .hints import HINTS
 
 STAGES = (Stage.TYPES, Stage.LLVM, Stage.PTX, Stage.CUBIN, Stage.SASS, Stage.RESOURCES, Stage.REMARKS)
 
+#: Why there is no LLVM IR where there is no clang.
+NO_LLVM = (
+    "NVRTC shows no LLVM IR: what it gives is PTX, machine code, and code for link-time optimisation, which is encrypted. "
+    "clang would give its own, and there is none on PATH."
+)
 _BLOBS: dict[Stage, tuple[str, ...]] = {
     Stage.TYPES: (),
     Stage.LLVM: ("llvm",),
