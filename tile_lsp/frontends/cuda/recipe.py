@@ -24,8 +24,8 @@ STAGES = (Stage.TYPES, Stage.LLVM, Stage.PTX, Stage.CUBIN, Stage.SASS, Stage.RES
 
 #: Why there is no LLVM IR where there is no clang.
 NO_LLVM = (
-    "NVRTC shows no LLVM IR: what it gives is PTX, machine code, and code for link-time optimisation, which is encrypted. "
-    "clang would give its own, and there is none on PATH."
+    "NVRTC shows no LLVM IR: what it gives is PTX, machine code, and code for link-time optimisation, which is "
+    "encrypted. clang would give its own, and there is none on PATH."
 )
 _BLOBS: dict[Stage, tuple[str, ...]] = {
     Stage.TYPES: (),
