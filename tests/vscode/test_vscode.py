@@ -189,6 +189,12 @@ def test_notebook(tmp_path: Path, workspace: Path) -> None:
         run_node("run_host.mjs", port, workspace, EXTENSION, HERE / "host/notebook.js")
 
 
+@pytest.mark.usefixtures("tools")
+def test_control_flow_graph(tmp_path: Path, workspace: Path) -> None:
+    with vscode(tmp_path, "--disable-workspace-trust", *IN_HOST) as port:
+        run_node("run_host.mjs", port, workspace, EXTENSION, HERE / "host/graph.js")
+
+
 TRAP = """\
 from pathlib import Path
 
