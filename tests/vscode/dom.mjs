@@ -87,6 +87,8 @@ await withPage(
       await vscode.until("the stages to come back", async () => (await vscode.group(index).lit()).length > 0);
     }
 
+    await source.lens("sm_90 .*1 of 2.*").waitFor({ timeout: 60_000 });
+
     await source.type("ct.mma(a, b, acc)", "acc = ct.mma(a, b, a)");
     await vscode.until("the tab to say that there is an error", async () =>
       (await page.locator(".tab .monaco-icon-label[aria-label*='error'], .tab[aria-label*='error']").count()) > 0,
