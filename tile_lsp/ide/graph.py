@@ -17,7 +17,8 @@ STAGES = (Stage.LLVM, Stage.SASS)
 """Those whose control flow can be read from their text."""
 
 _READERS = {Stage.SASS: flow.of_sass, Stage.LLVM: flow.of_llvm}
-_COMMENT = re.compile(r"/\*.*?\*/|^\s*(?://|;).*|;\s*(?=/\*|$)")
+_COMMENT = re.compile(r"/\*.*?\*/|^\s*(?://|;).*|;\s*(?=/\*|$)|(?:, ![\w.]+ !\d+)+$")
+"""What is no part of an instruction: comments, the semicolon that ends it, metadata."""
 _HEAD, _TAIL = 8, 3
 """Rows of a block that are shown, of its first and its last ones."""
 _WIDTH = 88
@@ -52,11 +53,12 @@ def graph(document: Document, path: str) -> Graph | None:
     if not functions:
         return None
     nodes: list[Node] = []
+    # Courier, for it is the font of one width whose letters Graphviz can measure wherever it runs.
     dot = [
         "digraph {",
-        '  graph [fontname="monospace", rankdir=TB, nodesep=0.4, ranksep=0.4];',
-        '  node [shape=box, fontname="monospace", fontsize=10, margin="0.1,0.06"];',
-        '  edge [fontname="monospace", fontsize=9];',
+        '  graph [fontname="Courier", rankdir=TB, nodesep=0.4, ranksep=0.4];',
+        '  node [shape=box, fontname="Courier", fontsize=10, margin="0.1,0.06"];',
+        '  edge [fontname="Courier", fontsize=9];',
     ]
     for number, function in enumerate(functions):
         made = [_node(document, path, function, number, index) for index in range(len(function.blocks))]

@@ -93,7 +93,11 @@ export class Graphs implements Disposable {
   }
 
   private send(): void {
-    this.panel?.webview.postMessage({ svg: this.svg, problems: this.result?.problems ?? [] });
+    this.panel?.webview.postMessage({
+      svg: this.svg,
+      title: this.panel.title,
+      problems: this.result?.problems ?? [],
+    });
     if (window.activeTextEditor) this.mark(window.activeTextEditor);
   }
 

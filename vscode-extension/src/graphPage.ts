@@ -20,7 +20,7 @@ const SCRIPT = `
 const api = acquireVsCodeApi();
 const picture = document.getElementById("picture");
 const problems = document.getElementById("problems");
-let scale = 1, width = 0;
+let scale = 1, width = 0, title = "";
 function resize() {
   const svg = picture.querySelector("svg");
   if (svg) svg.setAttribute("width", Math.round(width * scale));
@@ -32,7 +32,10 @@ window.addEventListener("message", ({ data }) => {
     width = svg ? svg.viewBox.baseVal.width * 96 / 72 : 0;
     if (svg) svg.removeAttribute("height");
     problems.textContent = data.problems.join("\\n");
+    if (data.title !== title) scale = Math.max(0.4, Math.min(1, document.documentElement.clientWidth / width));
     resize();
+    if (data.title !== title) picture.querySelector(".node")?.scrollIntoView({ block: "nearest", inline: "center" });
+    title = data.title;
   }
   for (const node of picture.querySelectorAll(".node"))
     node.classList.toggle("current", (data.current || []).includes(node.id));
