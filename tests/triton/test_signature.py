@@ -401,7 +401,7 @@ def test_arrays_are_taken_to_be_contiguous():
         return rows[:, None] * stride_row + columns[None, :] * stride_column
 
     @triton.jit
-    def k(x_ptr, y_ptr, stride_xm, stride_xn, stride_ym, stride_yn, SIDE: tl.constexpr):
+    def k(x_ptr, y_ptr, stride_xm, stride_xn, stride_ym, stride_yn: tl.constexpr, SIDE: tl.constexpr):
         i = tl.arange(0, SIDE)
         x = tl.load(x_ptr + i[:, None] * stride_xm + stride_xn * i[None, :])
         tl.store(y_ptr + at(i, i, stride_ym, stride_yn), x)

@@ -203,10 +203,17 @@ def _float(usage: Usage, use: Use, guess: Guess) -> str:
     return guess.pointer or ("fp16" if half else "fp32")
 
 
+_CONTIGUOUS = "stride of the last dimension, as contiguous arrays have it"
+
+
+def _is_contiguous(name: str, use: Use, guess: Guess) -> bool:
+    return use.contiguous and "stride" in name.lower() and not guess.strided
+
+
 def _scalar(parameter: Parameter, use: Use, guess: Guess) -> Assumed:
     name = parameter.name
-    if use.contiguous and "stride" in name.lower() and not guess.strided:
-        return Assumed("1", Origin("assumed", "stride of the last dimension, as contiguous arrays have it"))
+    if _is_contiguous(name, use, guess):
+        return Assumed("1", Origin("assumed", _CONTIGUOUS))
     if use.one:
         return Assumed("1", Origin("assumed", use.one))
     if use.fraction:
@@ -233,6 +240,8 @@ def _constant(parameter: Parameter, use: Use, guess: Guess) -> Assumed:
 def _value(name: str, use: Use, guess: Guess) -> tuple[str, str]:
     if use.one:
         return "1", use.one
+    if _is_contiguous(name, use, guess):
+        return "1", _CONTIGUOUS
     if use.dtype:
         return ("fp32" if "acc" in name.lower() else "fp16"), "used as a dtype"
     if use.texts:
