@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from inline_snapshot import snapshot
 
 from tests.cuda.conftest import Cuda
+from tile_lsp.frontends.cuda import Cuda as FrontEnd
+from tile_lsp.model.job import Config
+from tile_lsp.model.outcome import Fault
 from tile_lsp.model.stage import Stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -122,9 +127,26 @@ async def test_headers_of_the_toolkit(cuda: Cuda):
     assert "mul.f16x2" in ptx.text or "mul{.f16x2" in ptx.text
 
 
-async def test_what_is_not_there_says_why(cuda: Cuda):
-    fault = await cuda.fault("__global__ void k(float *x) { x[0] = 1; }\n", Stage.LLVM)
-    assert (fault.message, fault.help) == snapshot(("cuda made no llvm for k.", None))
+async def test_llvm_ir_is_clangs(cuda: Cuda):
+    if not any(name.startswith("clang") for folder in os.get_exec_path() for name in _names(folder)):
+        pytest.skip("clang is not on PATH: apt-get install clang")
+    name = await cuda.open(TWO_LOADS)
+    made = await cuda.bench.show(name, Stage.LLVM)
+    assert "What clang makes of the same text" in made.text.split("\n")[0]
+    assert "define" in made.text
+    assert cuda.lines(name, made, "load float") == {7}
+    assert "@llvm.nvvm.read.ptx.sreg.tid.x()" in made.text
+
+
+def _names(folder: str) -> list[str]:
+    return os.listdir(folder) if os.path.isdir(folder) else []
+
+
+async def test_without_clang_there_is_a_word_why():
+    made = FrontEnd().tool_for("llvm", Config("sm_90"), {"clang": False})
+    assert isinstance(made, Fault)
+    assert "there is none on PATH" in made.message
+    assert made.help == snapshot("apt-get install clang, or another clang on PATH")
 
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_90a", "sm_100", "sm_120"])

@@ -10,7 +10,7 @@ from tile_lsp.analysis.language import ClosureResult, TextProblem
 from tile_lsp.frontends.base import JobSpec, Problem, ToolRun
 from tile_lsp.model.closure import Closure
 from tile_lsp.model.job import Argument, Config, Scalar
-from tile_lsp.model.outcome import Artifact, Fault, FaultKind
+from tile_lsp.model.outcome import Artifact, Fault
 from tile_lsp.model.settings import Settings
 from tile_lsp.model.stage import Stage
 
@@ -74,10 +74,7 @@ class Cuda:
         return recipe.codegen_fields(config)
 
     def tool_for(self, blob: str, config: Config, generated: Mapping[str, Scalar]) -> ToolRun | Fault | None:
-        """None: the worker makes them all, for compiler and assembler are one library. But it makes no LLVM IR."""
-        if blob == "llvm":
-            return Fault(FaultKind.ENVIRONMENT, recipe.NO_LLVM, help="tile-lsp show ptx …", code="llvm")
-        return None
+        return recipe.tool_for(blob, config, generated)
 
     def blobs_for(self, stage: Stage) -> tuple[str, ...]:
         return recipe.blobs_for(stage)

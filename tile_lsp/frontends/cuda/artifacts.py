@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from tile_lsp.analysis import cubin, disassembly, llvm, ptx_text, resources, sass
+from tile_lsp.analysis import cubin, disassembly, ptx_text, resources, sass
+from tile_lsp.frontends import llvm
 from tile_lsp.model.outcome import Artifact
 from tile_lsp.model.stage import Stage
 
@@ -18,7 +19,9 @@ def read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
     """A stage's artifact from the blobs that the recipe names for it. Raises `ValueError` for what can't be read."""
     match stage:
         case Stage.LLVM:
-            return llvm.read(_text(blobs["llvm"]))
+            return _by_clang(llvm.read(stage, blobs))
+        case Stage.LLVM_REMARKS | Stage.PTX_LLVM:
+            return llvm.read(stage, blobs)
         case Stage.PTX:
             return _without_unused(ptx_text.read(_text(blobs["ptx"])))
         case Stage.SASS:
@@ -36,6 +39,13 @@ def read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
             return Artifact(Stage.CUBIN, f"{found.arch}: {names}; {len(blobs['cubin'])} bytes", data=blobs["cubin"])
         case _:
             raise ValueError(f"{stage} is inference's own")
+
+
+_CLANGS = "; What clang makes of the same text: NVRTC shows none of its own, and may go other ways.\n\n"
+
+
+def _by_clang(artifact: Artifact) -> Artifact:
+    return msgspec.structs.replace(artifact, text=_CLANGS + artifact.text, lines=((), (), *artifact.lines))
 
 
 #: Constants of libraries, which a header declares whether they are used or not.

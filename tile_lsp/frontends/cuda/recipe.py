@@ -5,6 +5,8 @@
 | worker: infer         | diagnostics, types                       | version, arguments, target where it matters  |
 | worker: codegen       | `ptx`, `cubin`, `log`                    | the inference entry, target, options         |
 | engine's disassembler | `disassembly`                            | cubin                                        |
+| clang                 | `llvm`                                   | `clang-text`, `clang-files`, `clang-options` |
+| LLVM (`../llvm.py`)   | `llvm-sliced`, `llvm-remarks`, `llvm-ptx` | `llvm`                                      |
 
 NVRTC makes PTX and cubin in one go, from the text: no typed form of it is kept between the steps.
 """
@@ -14,22 +16,35 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from tile_lsp.frontends import llvm
+from tile_lsp.frontends.base import ToolRun
 from tile_lsp.model.closure import Closure
 from tile_lsp.model.job import Config, Scalar
+from tile_lsp.model.outcome import Fault, FaultKind
 from tile_lsp.model.stage import Stage
 
 from .hints import HINTS
 
-STAGES = (Stage.TYPES, Stage.LLVM, Stage.PTX, Stage.CUBIN, Stage.SASS, Stage.RESOURCES, Stage.REMARKS)
+STAGES = (
+    Stage.TYPES,
+    Stage.LLVM,
+    Stage.PTX,
+    Stage.CUBIN,
+    Stage.SASS,
+    Stage.RESOURCES,
+    Stage.REMARKS,
+    *llvm.STAGES,
+)
 
 #: Why there is no LLVM IR where there is no clang.
 NO_LLVM = (
     "NVRTC shows no LLVM IR: what it gives is PTX, machine code, and code for link-time optimisation, which is "
-    "encrypted. clang would give its own, and there is none on PATH."
+    "encrypted. Clang would give its own, and there is none on PATH."
 )
+_CLANG = ("clang-text", "clang-files", "clang-options")
 _BLOBS: dict[Stage, tuple[str, ...]] = {
     Stage.TYPES: (),
-    Stage.LLVM: ("llvm",),
+    **llvm.BLOBS,
     Stage.PTX: ("ptx",),
     Stage.CUBIN: ("cubin",),
     Stage.SASS: ("cubin", "disassembly", "ptx"),
@@ -55,6 +70,18 @@ _WORD = re.compile(r"__\w+")
 def blobs_for(stage: Stage) -> tuple[str, ...]:
     """Names of the blobs that a stage's reader needs; none for what inference itself yields."""
     return _BLOBS[stage]
+
+
+def tool_for(blob: str, config: Config, generated: Mapping[str, Scalar]) -> ToolRun | Fault | None:
+    """The run that makes a blob, None where the worker makes it, or why there is none."""
+    if blob != llvm.SOURCE:
+        return llvm.tool_for(blob, config.target, optimized=True)
+    if not generated.get("clang"):
+        return Fault(
+            FaultKind.ENVIRONMENT, NO_LLVM, help="apt-get install clang, or another clang on PATH", code="llvm"
+        )
+    arguments = ("@{clang-options}", "-ivfsoverlay", "{clang-files}", "-o", "{llvm}", "{clang-text}")
+    return ToolRun("clang", arguments, _CLANG, (llvm.SOURCE,))
 
 
 def inference_fields(config: Config, closure: Closure | None) -> Mapping[str, Scalar]:

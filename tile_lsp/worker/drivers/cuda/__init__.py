@@ -47,7 +47,11 @@ class Cuda:
             self._help = distributions.pip(*_WANTED)
 
     def tools(self) -> dict[str, str]:
-        return {}
+        """Clang, where there is one: for LLVM IR."""
+        from . import clang_llvm
+
+        found = clang_llvm.find()
+        return {"clang": found} if found is not None else {}
 
     def report(self, tools: dict[str, dict[str, Any]]) -> dict[str, Any]:
         version = self._version

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from cuda.bindings import nvrtc
 
 from ... import distributions
+from . import clang_llvm
 
 _SAMPLE = "template <typename T> __global__ void sample(T *x) { x[threadIdx.x] += sqrtf(1.f); }\n"
 
@@ -44,6 +45,9 @@ class Compiler:
             version = distributions.version_of(package)
             if version is not None:
                 found.append(f"{name} {version}")
+        clang = clang_llvm.find()
+        if clang is not None:
+            found.append(os.path.basename(clang))
         if not any(part.startswith("headers") for part in found) and self.folders:
             found.append(f"headers of {self.folders[0]}")
         return found

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ... import distributions, faults
-from . import diagnostics, unit
+from . import clang_llvm, diagnostics, unit
 from .compiler import Compiler, Result
 
 _FILE = re.compile(r'^(\s*\.file\s+\d+ )"/((?:[^"\\]|\\.)*)"', re.MULTILINE)
@@ -103,8 +103,11 @@ class Held:
             "cubin": result.blobs["cubin"],
             "log": result.log.encode(),
         }
+        clang = clang_llvm.find()
+        if clang is not None:
+            blobs.update(clang_llvm.blobs(made, options, self._compiler.version, clang))
         encoded = {name: base64.b64encode(data).decode() for name, data in blobs.items()}
-        return {"blobs": encoded, "values": {}, "faults": {}}
+        return {"blobs": encoded, "values": {"clang": clang is not None}, "faults": {}}
 
     def _named(self, ptx: str) -> str:
         """Files by the names of the members, as the text had them."""
