@@ -171,3 +171,11 @@ def k(x_ptr):
         (fault,) = faults
         assert "tensor descriptor" in f"{fault.message} {fault.help}"
         assert marked(bench, "gone.py", fault).startswith("p = tl.make_block_ptr")
+
+
+async def test_a_function_that_moved_says_where_to(bench: Workbench):
+    text = "@triton.jit\ndef k(x_ptr):\n    tl.store(x_ptr, tl.tanh(tl.load(x_ptr)))\n"
+    await write(bench, "moved_function.py", text)
+    (fault,) = bench.kernel("moved_function.py").faults
+    assert "from triton.language.extra import libdevice" in (fault.help or "")
+    assert marked(bench, "moved_function.py", fault).startswith("tl.tanh")

@@ -26,6 +26,7 @@ GONE = {
     "trans_b": "tl.dot has no trans_b: give it tl.trans(b)",
     "trans_a": "tl.dot has no trans_a: give it tl.trans(a)",
     "allow_tf32": 'allow_tf32 is deprecated: input_precision="tf32" or "ieee"',
+    "tanh": "tanh is libdevice's: from triton.language.extra import libdevice",
     "libdevice": "tl.libdevice is gone: from triton.language.extra import libdevice",
 }
 
