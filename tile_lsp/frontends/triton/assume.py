@@ -10,7 +10,7 @@ import msgspec
 from tile_lsp.frontends.base import Origin
 
 from . import gluon, spec
-from .usage import Usage, Use
+from .use import Usage, Use
 
 _INDEX = re.compile(
     r"(indices|index|idx|seqlen|cu_seq|_ids?(_|$)|label|target|chunk_|token|expert|lens?(_ptr)?$|"

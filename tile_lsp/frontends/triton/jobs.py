@@ -20,7 +20,8 @@ from .configs import TunedConfig, Tuning, read_tuning
 from .launches import Launch, read_launch
 from .meta import read_meta
 from .signature import Expected, Given, read_comment, read_settings
-from .usage import Usage, read_usage
+from .usage import read_usage
+from .use import Usage
 
 
 def job_specs(

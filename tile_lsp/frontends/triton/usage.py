@@ -8,11 +8,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
-import msgspec
-
 from tile_lsp.frontends.cutile.names import Names, chain
 
 from .gluon import language_of, layout_uses
+from .use import Usage, Use
 
 _ACCESS = frozenset({"load", "store", "prefetch", "buffer_load", "buffer_store", "async_copy_global_to_shared"})
 _BASES = frozenset({"make_block_ptr", "make_tensor_descriptor", "_experimental_make_tensor_descriptor"})
@@ -40,68 +39,6 @@ _FLOATING = frozenset(
 )
 _LANGUAGES = ("triton.language.", "triton.experimental.gluon.language.")
 _DEPTH = 8
-
-
-class Use(msgspec.Struct):
-    """What is known of one parameter; each text says why, for people."""
-
-    pointer: str = ""
-    descriptor: int = 0
-    """Rank, where it is used as a tensor descriptor."""
-    block: tuple[str, ...] = ()
-    """Lengths of a descriptor's block, names of parameters or numbers, where what it moves is given a shape."""
-    index: str = ""
-    """The values that are loaded through it are used as numbers: sizes, offsets, labels."""
-    dot: bool = False
-    """The values that are loaded through it are operands of `tl.dot`."""
-    truth: bool = False
-    """The values that are loaded through it are conditions."""
-    size: bool = False
-    """Length of a range, or of a block's side."""
-    static_loop: bool = False
-    flag: bool = False
-    """Tested for truth."""
-    number: bool = False
-    """Computed with as an integer."""
-    none: bool = False
-    """Compared with None."""
-    dtype: bool = False
-    texts: tuple[str, ...] = ()
-    """Equal to one of these, or not."""
-    numbers: tuple[int, ...] = ()
-    """The same."""
-    called: bool = False
-    contiguous: bool = False
-    """A stride of the last dimension of blocks: what `[None, :]` is multiplied with."""
-    one: str = ""
-    """Why it has to be 1."""
-    fraction: str = ""
-    """Compared with this number, which is no integer."""
-    floating: bool = False
-    """What is stored through it is no integer."""
-    layout: int = -1
-    """Dimensions of what it is the layout of, 0 if that is not seen; -1 for what is no layout."""
-    shared: bool = False
-    """It is a layout of shared memory."""
-    items: int = 0
-    """So many items of it are used: it is a tuple."""
-    counted_by: str = ""
-    """The parameter that says how many there are."""
-    multiplied: bool = False
-
-
-class Usage(msgspec.Struct):
-    uses: dict[str, Use]
-    language: str = ""
-    """What the file calls Gluon's language; empty for Triton's own."""
-    has_dot: bool = False
-    rank: int = 1
-    """Most dimensions of a block."""
-    needs_float32: bool = False
-    """Values go into functions that take no half precision."""
-
-    def of(self, name: str) -> Use:
-        return self.uses.get(name) or Use()
 
 
 def read_usage(node: ast.FunctionDef, path: str, names: Names) -> Usage:
