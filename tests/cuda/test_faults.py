@@ -6,6 +6,8 @@ import pytest
 from inline_snapshot import snapshot
 
 from tests.cuda.conftest import Cuda
+from tile_lsp.model.stage import Stage
+from tile_lsp.worker.drivers.cuda import nvcc
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -56,8 +58,6 @@ async def test_errors_in_a_header(cuda: Cuda):
 
 
 async def test_a_function_of_the_host(cuda: Cuda):
-    from tile_lsp.model.stage import Stage
-
     fault = await cuda.fault(CASES["a host method"][0], Stage.SASS)
     assert (fault.message, fault.help) == snapshot(
         ("P::get is called, and no device code defines it", "mark its definition __device__, or __host__ __device__")
@@ -93,3 +93,36 @@ async def test_broken_text_keeps_the_last_types(cuda: Cuda):
     view = cuda.bench.kernel(name)
     assert view.state == "stale"
     assert cuda.bench.types_of(name, "y") == {"float"}
+
+
+LAUNCHES = """\
+    __global__ void child(int *x) { x[0] = 1; }
+
+    __global__ void k(int *x) {
+        cudaStream_t stream;
+        cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+        child<<<1, 1, 0, stream>>>(x);
+    }
+"""
+
+
+@pytest.mark.slow
+async def test_what_nvrtc_refuses_nvcc_takes_and_that_is_said(cuda: Cuda):
+    if nvcc.find() is None:
+        pytest.skip("nvcc or a compiler for the host is not here")
+    name = await cuda.open(LAUNCHES)
+    view = cuda.bench.kernel(name, "k")
+    assert view.inference is not None
+    assert not view.faults
+    (remark,) = [remark for remark in view.inference.remarks if remark.code == "nvcc"]
+    assert remark.message == snapshot(
+        'compiled by nvcc, for NVRTC refuses it: identifier "cudaStreamCreateWithFlags" is undefined'
+    )
+    sass = await cuda.bench.show(name, Stage.SASS, "k")
+    placed = {found[0].span.line for row in sass.lines for chain in row if (found := view.positions.chain(chain))}
+    assert {5, 6} <= placed
+
+
+async def test_a_slip_of_the_pen_starts_no_nvcc(cuda: Cuda):
+    assert not nvcc.may_do(['identifier "y" is undefined', 'a value of type "int" cannot be used'])
+    assert nvcc.may_do(['identifier "cudaDeviceSynchronize" is undefined'])

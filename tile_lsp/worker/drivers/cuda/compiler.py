@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from cuda.bindings import nvrtc
 
 from ... import distributions
-from . import clang_llvm
+from . import clang_llvm, nvcc
 
 _SAMPLE = "template <typename T> __global__ void sample(T *x) { x[threadIdx.x] += sqrtf(1.f); }\n"
 
@@ -45,9 +45,7 @@ class Compiler:
             version = distributions.version_of(package)
             if version is not None:
                 found.append(f"{name} {version}")
-        clang = clang_llvm.find()
-        if clang is not None:
-            found.append(os.path.basename(clang))
+        found += [os.path.basename(program) for program in (clang_llvm.find(), nvcc.find()) if program is not None]
         if not any(part.startswith("headers") for part in found) and self.folders:
             found.append(f"headers of {self.folders[0]}")
         return found

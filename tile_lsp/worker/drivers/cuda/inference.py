@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ... import distributions, faults
-from . import clang_llvm, diagnostics, unit
+from . import clang_llvm, diagnostics, nvcc, unit
 from .compiler import Compiler, Result
 
 _FILE = re.compile(r'^(\s*\.file\s+\d+ )"/((?:[^"\\]|\\.)*)"', re.MULTILINE)
@@ -43,10 +43,33 @@ def infer(compiler: Compiler, request: Mapping[str, Any]) -> tuple[Held | None, 
         "remarks": [*diagnostics.to_remarks(result.log, made.members), *remarks],
         "reached": [],
     }
-    if not result.ok:
-        inference["faults"] = diagnostics.to_faults(result.log, made.members, result.status)
-        return None, {"inference": inference, "options": {}}
-    return Held(compiler, made), {"inference": inference, "options": {}}
+    if result.ok:
+        return Held(compiler, made), {"inference": inference, "options": {}}
+    found = diagnostics.to_faults(result.log, made.members, result.status)
+    held = _by_nvcc(compiler, made, hints, fields.get("target"), found, inference)
+    if held is None:
+        inference["faults"] = found
+    return held, {"inference": inference, "options": {}}
+
+
+def _by_nvcc(
+    compiler: Compiler,
+    made: unit.Unit,
+    hints: Mapping[str, Any],
+    target: str | None,
+    found: list[faults.Fault],
+    inference: dict[str, Any],
+) -> Held | None:
+    """What nvcc takes though NVRTC does not, with a remark that says so; None where it won't, or isn't here."""
+    program = nvcc.find() if nvcc.may_do([fault["message"] for fault in found]) else None
+    if program is None or not nvcc.compile_unit(program, made, hints, target or unit.ANY_TARGET).ok:
+        return None
+    message = f"compiled by nvcc, for NVRTC refuses it: {found[0]['message']}"
+    inference["remarks"] = [
+        *(remark for remark in inference["remarks"] if remark["severity"] != "error"),
+        {"message": message, "severity": "information", "chain": found[0].get("chain") or [], "code": "nvcc"},
+    ]
+    return Held(compiler, made, program)
 
 
 def _types(compiler: Compiler, made: unit.Unit, options: list[str]) -> tuple[list[Any], list[Any]]:
@@ -78,9 +101,11 @@ def _at_root() -> Iterator[None]:
 class Held:
     """A translation unit that compiles."""
 
-    def __init__(self, compiler: Compiler, made: unit.Unit) -> None:
+    def __init__(self, compiler: Compiler, made: unit.Unit, program: str | None = None) -> None:
+        """`program`: the nvcc that makes its code, where NVRTC won't."""
         self._compiler = compiler
         self._unit = made
+        self._nvcc = program
 
     def listings(self) -> dict[str, Any]:
         return {}
@@ -92,6 +117,8 @@ class Held:
             refused = faults.fault(faults.USER, "code is generated for one target at a time", code="target")
             return {"faults": {"": [refused]}}
         made = self._unit
+        if self._nvcc is not None:
+            return self._generate_by_nvcc(self._nvcc, dict(request.get("hints") or {}), targets[0])
         options = unit.options(made, self._compiler.folders, dict(request.get("hints") or {}), targets[0])
         names = [made.name] if made.is_template else []
         with _at_root():
@@ -108,6 +135,13 @@ class Held:
             blobs.update(clang_llvm.blobs(made, options, self._compiler.version, clang))
         encoded = {name: base64.b64encode(data).decode() for name, data in blobs.items()}
         return {"blobs": encoded, "values": {"clang": clang is not None}, "faults": {}}
+
+    def _generate_by_nvcc(self, program: str, hints: dict[str, Any], target: str) -> dict[str, Any]:
+        made = nvcc.compile_unit(program, self._unit, hints, target)
+        if not made.ok:
+            return {"faults": {"": diagnostics.to_faults(made.log, self._unit.members, "nvcc")}}
+        encoded = {name: base64.b64encode(data).decode() for name, data in made.blobs.items()}
+        return {"blobs": encoded, "values": {"clang": False}, "faults": {}}
 
     def _named(self, ptx: str) -> str:
         """Files by the names of the members, as the text had them."""

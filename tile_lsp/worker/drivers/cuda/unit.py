@@ -50,7 +50,7 @@ _C_LIBRARY = {
 _TYPES = {"uint": "unsigned int", "ushort": "unsigned short", "ulong": "unsigned long"}
 _WORD = re.compile(r"[^\W\d]\w*")
 #: For a kernel whose meaning is the same for every architecture.
-_ANY_TARGET = "sm_90"
+ANY_TARGET = "sm_90"
 _FLAGS = {
     "fmad": "--fmad",
     "ftz": "--ftz",
@@ -61,6 +61,8 @@ _FLAGS = {
 
 class Unit(NamedTuple):
     source: str
+    members_text: str
+    """The members alone."""
     members: Mapping[str, str]
     """Id → text."""
     name: str
@@ -81,7 +83,7 @@ def compose(closure: Mapping[str, Any], arguments: Sequence[Sequence[str]]) -> U
         # The arguments of a template may be named as they are where it stands.
         source += f"using namespace {space};\n"
     name = f"{expression}<{', '.join(values)}>" if values else expression
-    return Unit(source, members, name, "<" in name, tuple(closure.get("roots") or ()))
+    return Unit(source, text_of_members, members, name, "<" in name, tuple(closure.get("roots") or ()))
 
 
 def _prelude(text: str) -> str:
@@ -106,7 +108,7 @@ def options(
     unit: Unit, folders: Sequence[str], hints: Mapping[str, Any], target: str | None, *, syntax_only: bool = False
 ) -> list[str]:
     """NVRTC's command line. Columns are lines (see `analysis.cuda.positions`), so line information holds both."""
-    found = [f"-arch={target or _ANY_TARGET}"]
+    found = [f"-arch={target or ANY_TARGET}"]
     found += [f"-I{folder}" for folder in (*unit.folders, *folders)]
     if hints.get("std"):
         found.append(f"-std={hints['std']}")
