@@ -379,6 +379,25 @@ def test_a_pointer_may_be_one_of_several():
     assert (found["a_rows"], found["b_rows"]) == ("i32:16", "i32:16")
 
 
+def test_a_launch_is_of_the_kernel_that_its_function_defines():
+    text = """
+    def first(x):
+        @triton.jit
+        def k(x_ptr, y_ptr, SIDE: tl.constexpr):
+            tl.store(y_ptr + tl.arange(0, SIDE), tl.load(x_ptr))
+        k[(1,)](x, x, 16)
+
+    def second(x):
+        @triton.jit
+        def k(x_ptr, n, SIDE: tl.constexpr, OTHER: tl.constexpr):
+            tl.store(x_ptr + tl.arange(0, SIDE), n)
+        k[(1,)](x, 10, 32, 64)
+    """
+    found = arguments(specs_of(text, "first.<locals>.k")[0])
+    assert (found["y_ptr"], found["SIDE"]) == ("*fp32:16", "16")
+    assert arguments(specs_of(text, "second.<locals>.k")[0])["SIDE"] == "32"
+
+
 def test_words_of_the_language_and_strides_that_have_to_be_1():
     text = """
     @triton.jit

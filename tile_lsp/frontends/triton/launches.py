@@ -45,7 +45,8 @@ def read_launch(
     if kernel.node is None:
         return None
     name = kernel.node.name
-    found = _best(kernel, constants, kernel.path, _sites_in(kernel.path, names).get(name, ()), names, hints_only)
+    sites = [site for site in _sites_in(kernel.path, names).get(name, ()) if _sees(site, kernel)]
+    found = _best(kernel, constants, kernel.path, sites, names, hints_only)
     if found is not None or kernel.scope or hints_only:
         return found
     for path in names.neighbours(kernel.path):
@@ -63,6 +64,12 @@ def _best(
 ) -> Launch | None:
     made = [_read(kernel, constants, path, site, names, hints_only) for site in sites]
     return max(made, key=lambda launch: len(launch.arguments), default=None)
+
+
+def _sees(site: _Site, kernel: KernelSite) -> bool:
+    """False for a launch of another kernel of that name, which is another function's own."""
+    around = {function.name for function in site.around}
+    return all(name in around for kind, name in kernel.scope if kind == "function")
 
 
 def _is_of(kernel: KernelSite, site: _Site, path: str, names: Names) -> bool:
