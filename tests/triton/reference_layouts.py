@@ -17,7 +17,7 @@ from triton.experimental.gluon.language._layouts import (
     SliceLayout,
     SwizzledSharedLayout,
 )
-from triton.experimental.gluon.language.amd._layouts import AMDMFMALayout
+from triton.experimental.gluon.language.amd._layouts import AMDMFMALayout, AMDWMMALayout
 
 ROWS = BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])
 COLUMNS = BlockedLayout([2, 1], [16, 2], [1, 4], [0, 1])
@@ -29,7 +29,13 @@ WIDE = NVMMADistributedLayout([3, 0], [4, 2], [16, 128, 16])
 LINEAR = DistributedLinearLayout(
     [[0, 1], [8, 0]], [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], [[0, 8], [16, 0]], [], [32, 16]
 )
+MFMA = AMDMFMALayout(3, [32, 32, 8], True, [2, 2])
+SMALL = AMDMFMALayout(3, [16, 16, 16], False, [4, 1])
 CASES = [
+    (DotOperandLayout(0, MFMA, 4), (128, 64)),
+    (DotOperandLayout(1, MFMA, 4), (64, 128)),
+    (DotOperandLayout(0, SMALL, 8), (64, 64)),
+    (DotOperandLayout(1, SMALL, 4), (64, 64)),
     (ROWS, (128, 32)),
     (ROWS, (16, 16)),
     (ROWS, (2, 4)),
@@ -80,6 +86,17 @@ SHARED = [
 ]
 
 
+def wmma() -> list[tuple[object, tuple[int, int]]]:
+    """In the form of the newest release."""
+    found: list[tuple[object, tuple[int, int]]] = []
+    for version, width in ((1, 16), (2, 8)):
+        for transposed in (False, True):
+            made = AMDWMMALayout(version, transposed, [[0, 1], [1, 0]], instr_shape=[16, 16, 16])
+            found += [(made, (64, 64)), (made, (16, 16))]
+            found += [(DotOperandLayout(0, made, width), (64, 32)), (DotOperandLayout(1, made, width), (32, 64))]
+    return found
+
+
 def main() -> None:
     context = ir.context()
     ir.load_dialects(context)
@@ -88,7 +105,7 @@ def main() -> None:
     builder = gluon_ir.GluonOpBuilder(context)
     half = builder.get_half_ty()
     found = []
-    for layout, shape in CASES:
+    for layout, shape in CASES + (wmma() if sys.argv[1:] == ["shared"] else []):
         # An assertion about attributes of another number of warps ends the process: what it says is in its order.
         attribute = layout._to_ir(builder)
         made = builder.to_linear_layout(attribute, list(shape))

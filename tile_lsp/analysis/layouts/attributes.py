@@ -98,6 +98,17 @@ class _Parser:
                     self.take()
             self.take("]")
             return items
+        if token == "{":
+            self.take()
+            inner: dict[str, Any] = {}
+            while self.peek() not in ("}", ""):
+                name = self.take()
+                self.take("=")
+                inner[name] = self.value()
+                if self.peek() == ",":
+                    self.take()
+            self.take("}")
+            return inner
         if token.startswith("#"):
             return self.layout()
         word = self.take()

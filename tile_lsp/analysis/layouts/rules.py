@@ -132,6 +132,8 @@ def _operand(layout: Layout, shape: Sequence[int]) -> Linear:
     summed = rank - 1 if left else rank - 2
     if parent.kind == "blocked":
         return _operand_of_blocked(parent, summed, shape)
+    if parent.kind in ("amd_mfma", "amd_wmma"):
+        return _operand_of_amd(parent, layout.fields["kWidth"], summed, shape)
     if parent.kind != "nvidia_mma":
         raise UnknownLayout(f"there is no picture of operands of {parent.kind} layouts")
     width = layout.fields["kWidth"]
@@ -197,6 +199,61 @@ def _amd_mfma(layout: Layout, shape: Sequence[int]) -> Linear:
     return tile(each, shape, _blocks(layout, rank))
 
 
+def _operand_of_amd(parent: Layout, width: int, summed: int, shape: Sequence[int]) -> Linear:
+    """`width` neighbours a thread along what is summed over, lanes across, then the remaining lanes along it."""
+    rank = len(shape)
+    kept = rank - 1 if summed == rank - 2 else rank - 2
+    lanes = parent.fields["instrShape"][0] if parent.kind == "amd_mfma" else _WMMA
+    remaining = 64 // lanes if parent.kind == "amd_mfma" else 2
+    each = (
+        empty(rank, (summed, kept, *(axis for axis in _row_major(rank) if axis not in (summed, kept))))
+        * along(width, "register", summed, rank)
+        * along(lanes, "lane", kept, rank)
+    )
+    # The first generation of WMMA gives both halves of a wave the same.
+    twice = parent.kind == "amd_wmma" and parent.fields["version"] == 1
+    each *= (same if twice else along)(remaining, "lane", summed, rank)
+    if parent.kind == "amd_mfma":
+        each *= _spread("warp", parent.fields["warpsPerCTA"], _row_major(rank), summed)
+    else:
+        each *= _wmma_warps(parent, rank, summed)
+    return tile(each, shape, _without_blocks(parent, summed, rank))
+
+
+_WMMA = 16
+"""Rows and columns of what one instruction makes."""
+
+
+def _amd_wmma(layout: Layout, shape: Sequence[int]) -> Linear:
+    fields = layout.fields
+    rank = len(shape)
+    rows, columns = rank - 2, rank - 1
+    transposed = fields.get("isTranspose", fields.get("isTransposed", False))
+    across, down = (rows, columns) if transposed else (columns, rows)
+    half, eight = along(2, "lane", down, rank), along(8, "register", down, rank)
+    each = empty(rank, _row_major(rank)) * along(_WMMA, "lane", across, rank)
+    # The halves of a wave take turns row by row in the first generation, and eight rows each in the others.
+    each *= half * eight if fields["version"] == 1 else eight * half
+    each = Linear({"register": each.bases["register"], "lane": each.bases["lane"]}, each.shape, each.order)
+    return tile(each * _wmma_warps(layout, rank), shape, _blocks(layout, rank))
+
+
+def _wmma_warps(layout: Layout, rank: int, summed: int = -1) -> Linear:
+    """How warps share out tiles; those along what is summed over have the same."""
+    fields = layout.fields
+    if "warpsPerCTA" in fields:
+        return _spread("warp", fields["warpsPerCTA"], _row_major(rank), summed)
+    found = fields["ctaLayout"]
+    every = [basis for bases in found.values() for basis in bases]
+    kept = {
+        name: tuple(tuple(0 if axis == summed else c for axis, c in enumerate(basis)) for basis in bases)
+        for name, bases in found.items()
+    }
+    lengths = [2 * max((basis[axis] for basis in every), default=0) or 1 for axis in range(rank)]
+    shape = tuple(1 if axis == summed else length for axis, length in enumerate(lengths))
+    return Linear(kept, shape, tuple(_row_major(rank)))
+
+
 def _swizzled(layout: Layout, shape: Sequence[int]) -> Linear:
     fields = layout.fields
     rank = len(shape)
@@ -258,6 +315,7 @@ _RULES: dict[str, Callable[[Layout, tuple[int, ...]], Linear]] = {
     "nvidia_mma": _nvidia_mma,
     "dot_op": _operand,
     "amd_mfma": _amd_mfma,
+    "amd_wmma": _amd_wmma,
     "swizzled_shared": _swizzled,
     "nvmma_shared": _nvmma_shared,
     "shared_linear": _shared_linear,
