@@ -326,6 +326,22 @@ async def test_files_and_variables_that_a_slice_reads_are_part_of_its_key(tmp_pa
     assert again[2] == {"inferences": 1}
 
 
+@pytest.mark.parametrize("told", [True, False])
+async def test_a_file_that_a_slice_reads_may_change_while_its_kernel_is_open(tmp_path, told):
+    """Where nobody tells of it, the next edit notices."""
+    async with workbench(tmp_path, {"fill.py": OUTSIDE, "size.json": "16"}) as bench:
+        await bench.open("fill.py")
+        bench.ran()
+        (tmp_path / "size.json").write_text("32")
+        if told:
+            bench.session.files_changed([str(tmp_path / "size.json")])
+            await bench.session.settled()
+        else:
+            await bench.edit("fill.py", "# a comment\n" + OUTSIDE)
+        assert bench.ran() == {"inferences": 1}
+        assert bench.types_of("fill.py", "y") == {"Tile[float32,(32)]"}
+
+
 # -- dependencies per specialisation ---------------------------------------------------------------------------------
 
 

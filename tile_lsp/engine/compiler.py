@@ -165,7 +165,7 @@ class Compiler:
     async def _entry(self, compilation: Compilation) -> Entry:
         key = _inference_key(compilation)
         entry = self._entries.get(key)
-        if entry is not None and _is_current(entry.inference):
+        if entry is not None and is_current(entry.inference):
             return entry
         return await self._entry_flights.run(key, lambda: self._find_entry(compilation, key))
 
@@ -195,7 +195,7 @@ class Compiler:
             seen = compilation.closure.digest_of(frozenset(specialisation.reached))
             if seen == specialisation.seen and specialisation.key != key:
                 entry = self._entries.get(specialisation.key)
-                if entry is not None and not _is_current(entry.inference):
+                if entry is not None and not is_current(entry.inference):
                     entry = None
                 if entry is None and (blobs := self._store.get(specialisation.key)) is not None:
                     entry = _decode_entry(specialisation.key, blobs)
@@ -549,7 +549,7 @@ def _decode_entry(key: str, blobs: Blobs) -> Entry | None:
         entry = _entry_of(key, msgspec.json.decode(blobs["inference"], type=Inference))
     except (KeyError, msgspec.MsgspecError):
         return None
-    return entry if _is_current(entry.inference) else None
+    return entry if is_current(entry.inference) else None
 
 
 def _entry_of(base: str, inference: Inference) -> Entry:
@@ -560,7 +560,7 @@ def _entry_of(base: str, inference: Inference) -> Entry:
     return Entry(key, inference, base)
 
 
-def _is_current(inference: Inference) -> bool:
+def is_current(inference: Inference) -> bool:
     """False if a file or a variable that the kernel's code read is another one by now."""
     return all(_input(kind, name) == made_of for kind, name, made_of in inference.inputs)
 

@@ -131,6 +131,9 @@ class Session:
         """Files appeared, changed or vanished on disk."""
         self._files.touched()
         self._touch({kept for path in paths for kept in (*self._dependents(path), path) if kept in self._analyses})
+        for tracker in self._all_trackers():
+            if any(tracker.reads(path) for path in paths):
+                tracker.retry()
 
     def override(self, path: str, kernel: str, comment: str) -> None:
         """Let the items of a job comment (`"# tile-lsp: A=f16[64] target=sm_90"`) win over a kernel's own."""

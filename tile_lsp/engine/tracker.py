@@ -22,7 +22,7 @@ from tile_lsp.model.outcome import Artifact, Fault, FaultKind, Inference
 from tile_lsp.model.stage import Stage
 
 from .analyse import FileAnalysis, KernelAnalysis
-from .compiler import TYPED, Compiler
+from .compiler import TYPED, Compiler, is_current
 from .lru import Lru
 from .planner import Plan, PlannedJob, Planner, no_target
 
@@ -86,7 +86,8 @@ class KernelTracker:
         result = analysis.result
         assert result is not None
         assert result.closure is not None
-        if self._planned_from is not None and self._stands(self._planned_from, analysis):
+        outside = self._outside_stands()
+        if outside and self._planned_from is not None and self._stands(self._planned_from, analysis):
             self._keep_shown()
             self._notify(self, False)
             return
@@ -105,6 +106,19 @@ class KernelTracker:
             and planned.specs == analysis.specs
             and planned.settings == analysis.settings
         )
+
+    def _outside_stands(self) -> bool:
+        """False if a file or a variable that the kernel's code read is another one by now: what hung on it goes."""
+        gone = [key for key, inference in self._inferences.items() if not is_current(inference)]
+        for key in gone:
+            del self._inferences[key]
+            self._artifacts.pop(key, None)
+        return not gone
+
+    def reads(self, path: str) -> bool:
+        """True if the kernel's code read a file while it was loaded."""
+        inputs = (one for inference in self._inferences.values() for one in inference.inputs)
+        return any(kind == "file" and name == path for kind, name, _ in inputs)
 
     @property
     def _readable(self) -> bool:
