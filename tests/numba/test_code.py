@@ -88,6 +88,24 @@ async def test_two_loads_of_one_line_are_told_apart(numba):
     assert ["x[i] * y[i]"] in rows(llvm, numba, name, "fmul")
 
 
+async def test_what_is_stored_is_not_where_it_is_stored(numba):
+    name = await numba.open(
+        """\
+        # tile-lsp: x=float32[::1]
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            x[i] = i
+            total = x[i + 1]
+            cuda.syncthreads()
+            x[i + 2] = total
+        """
+    )
+    for stage, word in ((Stage.SASS, "STG"), (Stage.PTX, "st.global")):
+        places = rows(await numba.bench.show(name, stage, "k"), numba, name, word)
+        assert sorted(places) == [["x[i + 2]"], ["x[i]"]], stage
+
+
 async def test_code_of_device_functions_is_called_from_the_kernel(numba):
     name = await numba.open(KERNEL)
     called = ["v / w", "weigh(tile[63 - cuda.threadIdx.x], y[0])"]

@@ -324,7 +324,8 @@ class _LineLower(lowering.CUDALower):
         self.debuginfo = _LineBuilder(self.module, self.func_ir.loc.filename, self.context, True)
 
     def lower_inst(self, inst: Any) -> Any:
-        value = getattr(inst, "value", None)
+        # A variable's own place is where it was assigned to, which says nothing of what becomes of it here.
+        value = inst.value if isinstance(inst, ir.Assign) and not isinstance(inst.value, ir.Var) else None
         own = getattr(value, "loc", None)
         self.debuginfo.location = own if isinstance(own, Location) else inst.loc
         try:
