@@ -66,8 +66,8 @@ CASES = {
     "other kernels": ("__global__ void m() {}\n__global__ void k() { int m = 1; }\n", ["k"]),
     "methods outside of their class": (
         (
-            "struct P { __device__ int f(); };\n__device__ int P::f() { return g(); }\n__device__ int g() { return 1; }\n"
-            "__global__ void k(P p) { p.f(); }\n"
+            "struct P { __device__ int f(); };\n__device__ int P::f() { return g(); }\n"
+            "__device__ int g() { return 1; }\n__global__ void k(P p) { p.f(); }\n"
         ),
         ["P", "f", "g", "k"],
     ),

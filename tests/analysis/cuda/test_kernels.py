@@ -122,10 +122,10 @@ def test_what_changes_is_split_anew_and_the_rest_kept():
 
 
 @pytest.mark.parametrize("at", range(0, 120, 7))
-@pytest.mark.parametrize("word", ["{", "}", "/*", "*/", "//", '"', "#if 0\n", ";", "namespace a {", "\\"])
+@pytest.mark.parametrize("word", ["{", "}", "/*", "*/", "//", '"', "#if 0\n", ";", "namespace a {", "\\", 'R"('])
 def test_an_edit_gives_what_a_new_text_gives(at: int, word: str):
     text = "#define A 1\nnamespace n {\n__global__ void k() { int a = A; }\n}\n__global__ void m() {}\n"
-    text += "// end\nint x = 3;\n"
+    text += '// end )"\nint x = 3;\n'
     edited = text[:at] + word + text[at:]
     workspace(text).file(MAIN)
     pieces = workspace(edited).file(MAIN).pieces

@@ -110,10 +110,15 @@ def _again(known: CudaFile, text: str) -> list[Piece] | None:
         last = between[-1] if between else head[-1]
         if any(one.kind == BROKEN for one in between) or not _follows(last, piece):
             continue
-        if text[last.end : end].find("/*") >= 0 or not _starts_line(text, end, piece):
+        if _goes_on(text[start:end]) or not _starts_line(text, end, piece):
             continue
         return [*head, *between, *(one._replace(start=one.start + moved) for one in known.pieces[index:])]
     return None
+
+
+def _goes_on(between: str) -> bool:
+    """True if a comment, a string or a line that begins in a part of a text may end after it."""
+    return 'R"' in between or between.rfind("/*") > between.rfind("*/") or between.rstrip(" \t\r\n").endswith("\\")
 
 
 def _common(one: str, other: str) -> int:
