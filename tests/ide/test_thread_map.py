@@ -82,6 +82,16 @@ swizzled: rows exchange their parts, so that one column lies in different banks
 """)
 
 
+def test_buffers_of_shared_memory():
+    shared = "#ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = false, elementBitWidth = 16}>"
+    assert shown(f"!ttg.memdesc<3x2x16xf16, {shared}, #smem, mutable>") == snapshot("""\
+3 buffers of 2×16 in shared memory: 768 bytes
+16 neighbours along dimension 1 follow each other
+0  0-15:@0
+1  0-15:@16\
+""")
+
+
 def test_what_has_no_picture_says_so():
     (typed,) = types_in("tensor<64xf32, #ttg.padded_shared<[32:+4] {order = [0], shape = [64]}>>")
     with pytest.raises(ValueError, match="there is no picture of padded_shared layouts"):

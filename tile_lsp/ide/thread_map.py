@@ -5,6 +5,7 @@ Threads are numbered through a block: warp times lanes of a warp, plus lane. Sha
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
@@ -17,6 +18,7 @@ from tile_lsp.analysis.layouts import (
     aliases_of,
     linear,
     parse,
+    rank_of,
     smallest_shape,
     types_in,
 )
@@ -35,6 +37,8 @@ class ThreadMap(msgspec.Struct, frozen=True):
     layout: Layout
     linear: Linear
     inverse: Inverse
+    buffers: int = 1
+    """So many times, one after the other; the type's shape is of one."""
 
     @property
     def shared(self) -> bool:
@@ -103,8 +107,11 @@ def _tile(alias: str, aliases: Mapping[str, str]) -> list[Typed]:
 def thread_map(typed: Typed, aliases: Mapping[str, str]) -> ThreadMap:
     """Raises `ValueError`, with words for people, where there is no such map."""
     layout = parse(typed.layout, aliases)
+    rank = rank_of(layout) or len(typed.shape)
+    buffers = math.prod(typed.shape[:-rank])
+    typed = msgspec.structs.replace(typed, shape=typed.shape[-rank:])
     made = linear(layout, typed.shape)
-    return ThreadMap(typed, layout, made, Inverse(made, ("offset", "register", "lane", "warp", "block")))
+    return ThreadMap(typed, layout, made, Inverse(made, ("offset", "register", "lane", "warp", "block")), buffers)
 
 
 def facts(of: ThreadMap) -> tuple[str, ...]:
@@ -136,7 +143,8 @@ def facts(of: ThreadMap) -> tuple[str, ...]:
 
 def _shared_facts(of: ThreadMap, shape: str, bits: int | None) -> tuple[str, ...]:
     elements = of.linear.count("offset")
-    lines = [f"{shape} in shared memory" + (f": {elements * bits // 8} bytes" if bits else "")]
+    each = f"{of.buffers} buffers of {shape}" if of.buffers > 1 else shape
+    lines = [f"{each} in shared memory" + (f": {of.buffers * elements * bits // 8} bytes" if bits else "")]
     axis, run = _together(of.linear)
     if run > 1 and len(of.typed.shape) > 1:
         lines.append(f"{run} neighbours along dimension {axis} follow each other")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .attributes import Layout, Typed, aliases_of, parse, types_in
 from .linear import Basis, Inverse, Linear
-from .rules import UnknownLayout, linear, smallest_shape
+from .rules import UnknownLayout, linear, rank_of, smallest_shape
 
 __all__ = [
     "Basis",
@@ -16,6 +16,7 @@ __all__ = [
     "aliases_of",
     "linear",
     "parse",
+    "rank_of",
     "smallest_shape",
     "types_in",
 ]

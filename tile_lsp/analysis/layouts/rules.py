@@ -24,6 +24,13 @@ def linear(layout: Layout, shape: Sequence[int]) -> Linear:
     return Linear(made.bases, made.shape, tuple(range(len(shape))))
 
 
+def rank_of(layout: Layout) -> int | None:
+    """Dimensions that a layout of shared memory is of: what has more is several buffers. None for other layouts."""
+    if layout.kind == "swizzled_shared":
+        return len(layout.fields["order"])
+    return int(layout.fields.get("rank", 2)) if layout.kind == "nvmma_shared" else None
+
+
 def smallest_shape(layout: Layout) -> tuple[int, ...] | None:
     """Of one tile of a layout, where it has such a thing."""
     fields = layout.fields
