@@ -78,7 +78,8 @@ async def environment_for(
 
 def drivers_of(frontend: str) -> str:
     """See `frontends.base.Language.drivers`."""
-    return next((other.language.drivers for other in FRONTENDS if other.name == frontend), "")
+    found = (other.language.drivers for other in FRONTENDS if other.name == frontend)
+    return next((drivers for drivers in found if drivers), "")
 
 
 def missing_tool(environment: Environment, tool: str) -> Fault:

@@ -41,7 +41,7 @@ __all__ = [
     "WorkerPool",
 ]
 
-_DRIVERS = {frontend.name: frontend.language.drivers for frontend in FRONTENDS}
+_DRIVERS = {frontend.name: drivers for frontend in FRONTENDS if (drivers := frontend.language.drivers)}
 _Key = tuple[str, str]
 """An interpreter, and which drivers its process has."""
 #: An environment that was looked at this long ago (s) is looked at again before it is trusted.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from .base import FrontEnd
-from .cuda import Cuda
+from .cuda import Cuda, CudaInPython
 from .cutile import CuTile
 from .numba import Numba
 from .numba_mlir import NumbaMlir
 from .triton import Triton
 
-FRONTENDS: tuple[FrontEnd, ...] = (CuTile(), Triton(), Numba(), NumbaMlir(), Cuda())
+FRONTENDS: tuple[FrontEnd, ...] = (CuTile(), Triton(), Numba(), NumbaMlir(), Cuda(), CudaInPython())
 """In the order in which a file's kernels are looked for."""

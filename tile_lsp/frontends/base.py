@@ -108,6 +108,8 @@ class FrontEnd(Protocol):
 
     name: str
     language: Language
+    comment: str
+    """What begins a comment in the text of its kernels: `#`, `//`."""
     stages: tuple[Stage, ...]
     """In the order of lowering; also the order of the code actions."""
     targets: tuple[str, ...]

@@ -48,6 +48,7 @@ class PythonFrontEnd:
     """What the front ends of Python share: kernels are functions that one of their decorators makes kernels."""
 
     language: ClassVar[Python] = PYTHON
+    comment: ClassVar[str] = "#"
     kernel_decorators: ClassVar[frozenset[str]]
     """Dotted names: `{"cuda.tile.kernel"}`."""
 

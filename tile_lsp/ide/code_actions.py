@@ -8,6 +8,7 @@ import msgspec
 
 from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.snapshot import FileView, JobView, KernelView, Snapshot
+from tile_lsp.frontends import FRONTENDS
 from tile_lsp.ide.comment_help import comments_above
 from tile_lsp.ide.jobs import arguments_line, assumed
 from tile_lsp.ide.kernels import kernels_at
@@ -89,7 +90,7 @@ def pin_edit(file: FileView, kernel: KernelView) -> Edit | None:
     text = file.lines[line - 1] if line <= len(file.lines) else ""
     indent = text[: len(text) - len(text.lstrip())]
     newline = "\r\n" if "\r\n" in file.text else "\n"
-    leader = "//" if kernel.path.endswith((".cu", ".cuh")) else "#"
+    leader = next((other.comment for other in FRONTENDS if other.name == kernel.frontend), "#")
     return Edit(kernel.path, Span(line, 0, line, 0), f"{indent}{leader} tile-lsp: {arguments_line(view.job)}{newline}")
 
 

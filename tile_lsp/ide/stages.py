@@ -42,4 +42,5 @@ def stages_of(frontend: str) -> tuple[Stage, ...]:
     """The stages of a front end that can be shown, in the order of lowering."""
     from tile_lsp.frontends import FRONTENDS  # the front ends take time to import, and the server starts without
 
-    return tuple(stage for other in FRONTENDS if other.name == frontend for stage in other.stages if stage in FORMATS)
+    known = next((other.stages for other in FRONTENDS if other.name == frontend), ())
+    return tuple(stage for stage in known if stage in FORMATS)

@@ -7,16 +7,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.cuda import KernelSite, Workspace, build_closure, find_kernels
 from tile_lsp.analysis.language import ClosureResult, TextProblem
+from tile_lsp.analysis.python import Workspace as PythonWorkspace
 from tile_lsp.frontends.base import JobSpec, Problem, ToolRun
+from tile_lsp.frontends.python import PYTHON
 from tile_lsp.model.closure import Closure
 from tile_lsp.model.job import Argument, Config, Scalar
 from tile_lsp.model.outcome import Artifact, Fault
 from tile_lsp.model.settings import Settings
 from tile_lsp.model.stage import Stage
 
-from . import artifacts, hints, jobs, recipe, targets
+from . import artifacts, hints, jobs, recipe, strings, targets
 
-__all__ = ["Cuda"]
+__all__ = ["Cuda", "CudaInPython"]
 
 SUFFIXES = (".cu", ".cuh")
 
@@ -51,6 +53,7 @@ class Cuda:
 
     name = "cuda"
     language = CudaText()
+    comment = "//"
     stages = recipe.STAGES
     targets = targets.TARGETS
 
@@ -86,3 +89,22 @@ class Cuda:
         self, kernel: KernelSite, workspace: Workspace, comments: Sequence[JobComment], settings: Settings
     ) -> tuple[tuple[JobSpec, ...], tuple[Problem, ...]]:
         return jobs.job_specs(kernel, workspace, comments, settings)
+
+
+class CudaInPython(Cuda):
+    """The same for strings of Python files; satisfies `frontends.base.FrontEnd`."""
+
+    language = PYTHON
+
+    def find_kernels(self, path: str, workspace: PythonWorkspace) -> tuple[KernelSite, ...]:
+        return strings.find_kernels(path, workspace)
+
+    def closure(
+        self, site: KernelSite, workspace: PythonWorkspace, bindings: Mapping[str, str], expressions: Sequence[str]
+    ) -> ClosureResult:
+        return strings.closure(site, workspace, expressions)
+
+    def job_specs(
+        self, kernel: KernelSite, workspace: PythonWorkspace, comments: Sequence[JobComment], settings: Settings
+    ) -> tuple[tuple[JobSpec, ...], tuple[Problem, ...]]:
+        return strings.job_specs(kernel, workspace, comments, settings)
