@@ -126,3 +126,17 @@ async def test_what_nvrtc_refuses_nvcc_takes_and_that_is_said(cuda: Cuda):
 async def test_a_slip_of_the_pen_starts_no_nvcc(cuda: Cuda):
     assert not nvcc.may_do(['identifier "y" is undefined', 'a value of type "int" cannot be used'])
     assert nvcc.may_do(['identifier "cudaDeviceSynchronize" is undefined'])
+
+
+async def test_a_header_of_a_package_that_is_not_here(cuda: Cuda):
+    name = await cuda.open("#include <curand_kernel.h>\n__global__ void k(curandState *s) {}\n")
+    view = cuda.bench.kernel(name)
+    if not view.faults:
+        pytest.skip("nvidia-curand is here")
+    assert view.faults[0].message == 'cannot open source file "curand_kernel.h"'
+    assert view.faults[0].help is not None
+    assert view.faults[0].help.endswith("nvidia-curand")
+
+
+async def test_a_header_that_is_not_needed_is_not_missed(cuda: Cuda):
+    assert await cuda.faults("#include <curand_kernel.h>\n__global__ void k(float *x) { x[0] = 1; }\n") == []

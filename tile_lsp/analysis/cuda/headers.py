@@ -114,6 +114,8 @@ def wanted(name: str, words: frozenset[str] | set[str]) -> str | None:
         return standin
     if name in _HOST_STANDARD or (name.startswith(_HOST_TOOLKIT) and not name.startswith(_TOOLKIT)):
         return None
+    if name.startswith("curand"):
+        return name if any(word.startswith("curand") for word in words) else None
     folder = name.partition("/")[0].removesuffix(".h")
     if folder in _LIBRARIES:
         said = _LIBRARIES[folder]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ... import faults
+from ... import distributions, faults
 
 _HEAD = re.compile(
     r"^(?P<file>[^\s()][^()\n]*)\((?P<line>\d+)\): (?:catastrophic )?(?P<kind>error|warning|remark)"
@@ -20,6 +20,19 @@ _DECLARED = re.compile(r'\s*\(declared at line \d+(?: of "[^"]*")?\)')
 _ASSEMBLER = re.compile(r"^ptxas\s.*?(?:error|fatal)\s*:\s*(?P<words>.*)$")
 _GENERAL = re.compile(r"^nvrtc: (?:error|fatal): (?P<words>.*)$")
 _UNRESOLVED = re.compile(r"Unresolved extern function '(\w+)'")
+_LOST = re.compile(r'(?:cannot|could not) open source file "([^"]+)"')
+#: Start of a header's name → what brings it.
+_PACKAGES = (
+    ("curand", "nvidia-curand"),
+    ("cub/", "nvidia-cuda-cccl"),
+    ("thrust/", "nvidia-cuda-cccl"),
+    ("cuda/", "nvidia-cuda-cccl"),
+    ("nv/", "nvidia-cuda-cccl"),
+    ("crt/", "nvidia-cuda-crt"),
+    ("cu", "nvidia-cuda-runtime"),
+    ("cooperative_groups", "nvidia-cuda-runtime"),
+    ("mma.h", "nvidia-cuda-runtime"),
+)
 _DEEPEST = 16
 #: Where NVRTC says that it is while it reads a name expression.
 _NAMES = "__nv_name_map"
@@ -82,11 +95,7 @@ def parse(log: str, members: Mapping[str, str]) -> list[Diagnostic]:
 
 def to_faults(log: str, members: Mapping[str, str], status: str) -> list[faults.Fault]:
     """Every error of a log, or, if there is none in it that can be read, all of its words. Each once."""
-    made = [
-        faults.fault(faults.USER, one.message, one.chain or None, code=one.code or "nvrtc")
-        for one in parse(log, members)
-        if one.severity == "error"
-    ]
+    made = [_fault(one) for one in parse(log, members) if one.severity == "error"]
     for line in log.split("\n"):
         general, assembler = _GENERAL.match(line.strip()), _ASSEMBLER.match(line.strip())
         if general is not None:
@@ -97,6 +106,16 @@ def to_faults(log: str, members: Mapping[str, str], status: str) -> list[faults.
         made = [faults.fault(faults.USER, log.strip() or status, code=status)]
     unique = {(one["message"], repr(one.get("chain"))): one for one in made}
     return list(unique.values())
+
+
+def _fault(one: Diagnostic) -> faults.Fault:
+    lost = _LOST.search(one.message)
+    package = next((package for start, package in _PACKAGES if lost is not None and lost[1].startswith(start)), None)
+    if package is None:
+        return faults.fault(faults.USER, one.message, one.chain or None, code=one.code or "nvrtc")
+    return faults.fault(
+        faults.ENVIRONMENT, one.message, one.chain or None, help=distributions.pip(package), code=one.code or "nvrtc"
+    )
 
 
 def _of_assembler(words: str) -> faults.Fault:
