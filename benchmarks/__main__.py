@@ -53,7 +53,7 @@ async def main() -> None:
     if cuda.is_here():
         async with cuda.bench() as it:
             await show(cuda.edit_to_types(it, cuda.VECTOR_ADD, None))
-            await show(cuda.edit_to_types(it, cuda.MATMUL, None))
+            await show(cuda.edit_to_types(it, cuda.MATMUL, 1.5))
             await show(cuda.edit_to_sass(it, cuda.MATMUL, 0.8))
             if (nvcc := cuda.find_nvcc()) is not None:
                 await show(cuda.edit_to_sass(it, cuda.MATMUL, 0.8, nvcc=nvcc))

@@ -59,18 +59,20 @@ def frontend_fault(environment: Environment, frontend: str) -> Fault | None:
 async def environment_for(
     pool: WorkerPool, path: str, roots: Sequence[str], setting: str | None, frontend: str
 ) -> Environment | Fault:
-    """The first interpreter for a file that has the front end; the setting's alone, where there is one.
+    """The first interpreter for a file that has the front end; the setting's alone, where there is one, for kernels of
+    Python. Those of another language have no interpreter of their own: any that has the compiler will do, ours too.
 
     If none has it, what the most likely one lacks.
     """
     lack: Fault | None = None
+    drivers = drivers_of(frontend)
     for candidate in candidates(path, roots, setting):
-        environment = await pool.environment(candidate.path, drivers_of(frontend))
+        environment = await pool.environment(candidate.path, drivers)
         fault = environment if isinstance(environment, Fault) else frontend_fault(environment, frontend)
         if fault is None:
             return environment
         lack = lack or fault
-        if setting:
+        if setting and not drivers:
             break
     assert lack is not None
     return lack

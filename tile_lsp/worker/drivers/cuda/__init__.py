@@ -22,6 +22,18 @@ _WANTED = (
     "libclang",
 )
 
+_TEXT = """\
+template <typename T> __global__ void sample(T *x, int n) {
+__shared__ T tile[32];
+for (int i = threadIdx.x; i < n; i += blockDim.x) { tile[i % 32] = x[i] * T(2) + sqrtf(1.0f); }
+__syncthreads();
+x[threadIdx.x] = tile[31 - threadIdx.x];
+}"""
+_SAMPLE = {
+    "entry": {"expression": "sample"},
+    "modules": [{"members": [{"id": "sample.cu/sample", "text": _TEXT}]}],
+}
+
 
 class Cuda:
     distributions = ("cuda-bindings", "cuda-pathfinder", "libclang")
@@ -62,17 +74,19 @@ class Cuda:
 
     def warm(self) -> None:
         if self._compiler is not None:
-            self._compiler.warm()
             from . import clang_library, clang_unit
 
+            self._compiler.warm()
             with contextlib.suppress(clang_library.Unavailable):
                 clang_unit.precompile()
+            self.touch()
 
     def touch(self) -> None:
+        """An inference of a sample, as one of the user's goes."""
         if self._compiler is not None:
-            self._compiler.touch()
+            self.infer({"closure": _SAMPLE, "arguments": [["T", "float"]]}, None)
 
-    def infer(self, request: dict[str, Any], standins: StandIns) -> tuple[Held | None, dict[str, Any]]:
+    def infer(self, request: dict[str, Any], standins: StandIns | None) -> tuple[Held | None, dict[str, Any]]:
         if self._compiler is None:
             missing = faults.fault(faults.ENVIRONMENT, self._error or "NVRTC is missing", help=self._help)
             return None, {"inference": {"faults": [missing]}, "options": {}}

@@ -52,11 +52,7 @@ class Compiler:
 
     def warm(self) -> None:
         """The first compile of a process reads the library's built-in headers."""
-        self.touch()
         self.compile(_SAMPLE, ["-arch=sm_90"], ["sample<float>"], ("ptx", "cubin"))
-
-    def touch(self) -> None:
-        self.compile(_SAMPLE, ["-arch=sm_90", "--fdevice-syntax-only"], ["sample<float>"])
 
     def compile(
         self, source: str, options: Sequence[str], names: Sequence[str] = (), wanted: Sequence[str] = ()
