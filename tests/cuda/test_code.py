@@ -104,6 +104,17 @@ async def test_spills_are_remarked(cuda: Cuda):
     assert any(remark.code == "spill" for remark in made.remarks), made.text
 
 
+async def test_names_that_nvcc_has_from_its_first_header(cuda: Cuda):
+    text = """\
+        #include <cuda.h>
+        __global__ void k(float *x, uint n, CUtexObject texture, const __grid_constant__ CUtensorMap map) {
+            if (n < UINT_MAX) x[n] = fminf(tex1Dfetch<float>(texture, n), INFINITY) * M_PI;
+            x[1] = reinterpret_cast<const float &>(map);
+        }
+    """
+    assert "tex.1d" in (await cuda.show(text, Stage.PTX)).text
+
+
 async def test_templates_are_instantiated_for_their_launches(cuda: Cuda):
     name = await cuda.open("""\
         template <typename T, int N>

@@ -41,6 +41,13 @@ CASES = {
         ),
         ["double,4"],
     ),
+    "around it another template, with a constant of a function": (
+        (
+            "template <int M> void f(float *x) { k<float, M><<<1, 2>>>(x, x, 1); }\n"
+            "void g(float *x) { const int width = 64; f<width>(x); }"
+        ),
+        ["float,64"],
+    ),
     "nothing": ("", ["float,16"]),
 }
 DEDUCED = {

@@ -243,3 +243,24 @@ def test_a_header_that_is_nowhere():
     assert result.closure is not None
     assert [note.message.partition(": ")[0] for note in result.closure.notes] == ['"lost.cuh" was not found']
     assert "/ws/lost.cuh" in result.missing
+
+
+def test_headers_outside_of_the_workspace_count_by_content():
+    from tile_lsp.analysis.cuda import Workspace, build_closure, find_kernels
+    from tile_lsp.model.settings import Cuda
+
+    def version(folder: str, body: str) -> str:
+        files = {
+            "/ws/main.cu": '#include <lib/f.cuh>\n#include "cuda_fp16.h"\n__global__ void k(__half *x) { f(); }\n',
+            f"{folder}/lib/f.cuh": f"__device__ inline int f() {{ return {body}; }}\n",
+            f"{folder}/cuda_fp16.h": "struct __half {};\n",
+        }
+        world = Workspace("/ws/main.cu", files.get, ["/ws"], Cuda(include_paths=(folder,)))
+        (site,) = find_kernels("/ws/main.cu", world)
+        closure = build_closure(site, world).closure
+        assert closure is not None
+        assert [one.id for one in closure.modules[0].members] == ["lib/f.cuh/f", "main.cu/'cuda_fp16.h'", "main.cu/k"]
+        return closure.version
+
+    assert version("/opt/one", "1") == version("/opt/two", "1")
+    assert version("/opt/one", "1") != version("/opt/one", "2")

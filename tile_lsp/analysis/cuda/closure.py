@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 
 from tile_lsp.analysis.language import Blocked, ClosureResult
 from tile_lsp.model.closure import Closure, Entry, Member, Module, Note
-from tile_lsp.model.job import digest
 from tile_lsp.model.location import SourceRange
 
 from . import headers
@@ -167,19 +166,9 @@ class _Builder:
             label, f"{site.name}{site.specialised}", site.qualname, tuple(p.name for p in site.template)
         )
         notes = self._notes()
-        covers = tuple(sorted(f"-I{folder}" for folder in workspace.options.includes if self._is_outside(folder)))
         draft = Closure("", entry_point, (Module(label, site.path, False, tuple(members)),))
-        closure = Closure(
-            digest(draft.digest_of(frozenset()), covers),
-            entry_point,
-            draft.modules,
-            roots=tuple(folder for folder in workspace.options.includes if self._is_outside(folder)),
-            notes=notes,
-        )
+        closure = Closure(draft.digest_of(frozenset()), entry_point, draft.modules, notes=notes)
         return closure, parts
-
-    def _is_outside(self, folder: str) -> bool:
-        return not any(folder == root or folder.startswith(root + "/") for root in self.unit.workspace.roots)
 
     def _notes(self) -> tuple[Note, ...]:
         kept_files = {self.unit.entries[number].file.path for number in self.kept}

@@ -353,6 +353,9 @@ class Workspace:
 
     def _find(self, name: str, quoted: bool, importer: str) -> str | None:
         folders = [os.path.dirname(importer)] if quoted else []
+        if is_toolkit(name):
+            # Ours, or that of the toolkit which compiles: never another one's, though a command names its folder.
+            return path if self.file(path := os.path.normpath(os.path.join(folders[0], name))) is not None else None
         folders += self.options.includes
         own = os.path.dirname(self.path)
         folders += [own, *(os.path.join(root, folder) for root in self.roots for folder in ("", "include", "src"))]

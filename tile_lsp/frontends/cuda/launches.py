@@ -174,7 +174,9 @@ class _Reader:
             for index, token in enumerate(tokens_of[:-1]):
                 if token.text == name and tokens_of[index + 1].text == "<":
                     values = parameters(tokens_of[index + 2 : angle(tokens_of, index + 1)])
-                    found.append({p.name: text_of(v) for p, v in zip(outer, values, strict=False)})
+                    around = _Function(tokens_of, index)
+                    given = {p.name: self._constant(v, {}, around) for p, v in zip(outer, values, strict=False)}
+                    found.append({parameter: text for parameter, text in given.items() if text is not None})
                 elif token.text == name and tokens_of[index + 1].text == "(" and other.facts.role == INSTANTIATION:
                     types = parameters(tokens_of[index + 2 : bracket(tokens_of, index + 1)])
                     found.append(_bound_by(run, [p.name for p in outer], [text_of(t) for t in types]))

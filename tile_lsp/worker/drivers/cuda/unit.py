@@ -47,7 +47,16 @@ _C_LIBRARY = {
     "EXIT_FAILURE": "1",
     "RAND_MAX": "2147483647",
 }
-_TYPES = {"uint": "unsigned int", "ushort": "unsigned short", "ulong": "unsigned long"}
+_TYPES = {
+    "uint": "unsigned int",
+    "ushort": "unsigned short",
+    "ulong": "unsigned long",
+    # Of the driver's header, which is the host's but for these.
+    "CUdeviceptr": "unsigned long long",
+    "CUtexObject": "unsigned long long",
+    "CUsurfObject": "unsigned long long",
+    "CUtensorMap": "struct CUtensorMap_st { alignas(64) unsigned long long opaque[16]; }",
+}
 _WORD = re.compile(r"[^\W\d]\w*")
 #: For a kernel whose meaning is the same for every architecture.
 ANY_TARGET = "sm_90"
