@@ -91,7 +91,7 @@ def test_problems_where_they_are_written() -> None:
     assert found == {
         "pyhton": (9, "there is no setting `pyhton`; did you mean `python`?"),
         "code-lens": (10, "code-lens: expected true or false, not 'yes'"),
-        "loading": (11, "loading: expected one of auto, slice, not 'eager'"),
+        "loading": (11, "loading: expected one of auto, slice, import, not 'eager'"),
         "memory": (12, """memory: expected a number of bytes, or text such as "2 GiB", not 'much'"""),
         "size": (13, """size: expected a number of bytes, or text such as "2 GiB", not -1"""),
         "tool": (14, "tool: expected a number of seconds above 0, not 0"),

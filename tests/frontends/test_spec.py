@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tile_lsp.analysis.comments import read_comments, write_comment
-from tile_lsp.frontends.cutile import dtypes
+from tile_lsp.frontends import dtypes
 from tile_lsp.frontends.cutile.spec import (
     ArraySpec,
     ConstantSpec,

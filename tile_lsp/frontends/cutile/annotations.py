@@ -6,8 +6,8 @@ import ast
 
 import msgspec
 
-from .dtypes import canonical
-from .names import Names
+from tile_lsp.frontends.dtypes import canonical
+from tile_lsp.frontends.names import Names
 
 _TYPES = {"int": "int", "float": "float", "bool": "bool", "str": "str"}
 _ARRAYS = frozenset({"Array", "Tensor", "ndarray"})

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from tile_lsp.frontends.base import Origin
+from tile_lsp.frontends.dtypes import DTYPES, FLOATS, INTEGERS
 
 from .annotations import Annotation
-from .dtypes import DTYPES, FLOATS, INTEGERS
 from .sizes import choose_sizes
 from .spec import (
     ArraySpec,

@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.python import KernelSite, Workspace
 from tile_lsp.frontends.base import JobSpec, Origin, Problem
+from tile_lsp.frontends.names import Names, statements
 from tile_lsp.model.job import Argument
 from tile_lsp.model.settings import Settings
 
 from .annotations import Annotation, read_annotation
 from .assume import Assumed, Parameter, alternatives, assume
 from .launches import Launched, read_launches
-from .names import Names, statements
 from .signature import Expected, Given, configs, read_comment, read_settings
 from .spec import Spec, constant, expressions
 from .usage import Usage, read_usage

@@ -8,11 +8,11 @@ import msgspec
 
 from tile_lsp.analysis.python import KernelSite
 from tile_lsp.frontends.base import Origin
+from tile_lsp.frontends.host import Array, DtypeValue, HostValue, Launch, Many, Number, Sequence_, find_launches
+from tile_lsp.frontends.names import Names
 
 from .annotations import Annotation
 from .assume import Parameter, as_launched
-from .host import Array, DtypeValue, HostValue, Launch, Many, Number, Sequence_, find_launches
-from .names import Names
 from .signature import Expected, check_argument
 from .spec import ArraySpec, Dim, DtypeSpec, ListSpec, Spec, TupleSpec, constant
 

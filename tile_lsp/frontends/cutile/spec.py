@@ -14,7 +14,7 @@ import re
 
 import msgspec
 
-from tile_lsp.frontends.cutile import dtypes
+from tile_lsp.frontends import dtypes
 
 #: Bytes that an array's base address is taken to be divisible by: what allocators of array libraries give, and more.
 DEFAULT_ALIGNMENT = 16

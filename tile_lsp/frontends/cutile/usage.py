@@ -10,8 +10,9 @@ import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from .dtypes import canonical
-from .names import Names, chain
+from tile_lsp.frontends.dtypes import canonical
+from tile_lsp.frontends.names import Names, chain
+
 from .terms import (
     BOOL,
     INT,

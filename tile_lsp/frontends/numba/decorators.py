@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from tile_lsp.analysis.python import KernelSite, Workspace
-from tile_lsp.frontends.cutile.names import Names
+from tile_lsp.frontends.names import Names
 
 from . import spec
 

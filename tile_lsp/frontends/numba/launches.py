@@ -7,8 +7,8 @@ import ast
 import msgspec
 
 from tile_lsp.analysis.python import KernelSite
-from tile_lsp.frontends.cutile.dtypes import DTYPES
-from tile_lsp.frontends.cutile.host import (
+from tile_lsp.frontends.dtypes import DTYPES
+from tile_lsp.frontends.host import (
     NOTHING,
     Array,
     Bound,
@@ -23,7 +23,7 @@ from tile_lsp.frontends.cutile.host import (
     Sequence_,
     run_file,
 )
-from tile_lsp.frontends.cutile.names import Names
+from tile_lsp.frontends.names import Names
 
 from . import spec
 

@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator
 
 from tile_lsp.analysis.python import PythonFile, Workspace
-from tile_lsp.frontends.cutile.names import Names
+from tile_lsp.frontends.names import Names
 
 #: Decorators and functions of Numba's extension interface, by the last part of their names.
 _NAMES = frozenset(

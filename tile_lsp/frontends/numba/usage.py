@@ -6,7 +6,7 @@ import ast
 
 import msgspec
 
-from tile_lsp.frontends.cutile.names import Names, chain
+from tile_lsp.frontends.names import Names, chain
 
 _ARRAY_ATTRIBUTES = frozenset({"shape", "size", "ndim", "strides", "dtype", "T", "flat", "nbytes", "itemsize"})
 _ATOMICS = "numba.cuda.atomic."

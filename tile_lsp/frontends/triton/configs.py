@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from tile_lsp.analysis.python import KernelSite
-from tile_lsp.frontends.cutile.names import Names
+from tile_lsp.frontends.names import Names
 from tile_lsp.model.job import Scalar
 
 from . import spec

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tile_lsp.frontends.cutile.names import chain
+from tile_lsp.frontends.names import chain
 
 
 class LayoutUse(NamedTuple):

@@ -10,7 +10,7 @@ import msgspec
 from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.python import KernelSite, Workspace
 from tile_lsp.frontends.base import JobSpec, Origin, Problem
-from tile_lsp.frontends.cutile.names import Names
+from tile_lsp.frontends.names import Names
 from tile_lsp.model.job import Argument, Config, Scalar
 from tile_lsp.model.settings import Settings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tile_lsp.analysis.python import KernelSite, Workspace
-from tile_lsp.frontends.cutile.names import Names, chain
+from tile_lsp.frontends.names import Names, chain
 
 DECORATORS = frozenset(
     {

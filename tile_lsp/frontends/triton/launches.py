@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from tile_lsp.analysis.python import KernelSite
-from tile_lsp.frontends.cutile.names import Names
+from tile_lsp.frontends.names import Names
 from tile_lsp.model.job import Scalar
 
 from . import spec

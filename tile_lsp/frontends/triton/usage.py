@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
-from tile_lsp.frontends.cutile.names import Names, chain
+from tile_lsp.frontends.names import Names, chain
 
 from .gluon import language_of, layout_uses
 from .use import Usage, Use

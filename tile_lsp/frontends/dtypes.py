@@ -1,4 +1,4 @@
-"""cuTile's dtypes: the short names that specs use, the long names that people write, and their widths."""
+"""Dtypes of arrays: the short names that specs use, the long names that people write, and their widths."""
 
 from __future__ import annotations
 
