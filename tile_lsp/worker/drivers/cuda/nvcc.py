@@ -19,7 +19,7 @@ from .unit import Unit
 #: What NVRTC says of names that only nvcc's headers, or its runtime for the device, have.
 _REFUSED = re.compile(
     r'identifier "(?:cuda[A-Z]\w*|std)" is undefined|namespace "(?:::)?std" has no member|'
-    r"device-side kernel launch|cannot open source file|could not open source file|cannot be launched|device runtime|cudadevrt|"
+    r"device-side kernel launch|cannot open source file|could not open source file|device runtime|cudadevrt|"
     r'identifier "(?:memset|memcpy|malloc|free|fprintf|stderr|exit|abort|rand|qsort)" is undefined'
 )
 _HEADERS = (
