@@ -92,25 +92,24 @@ def _again(known: CudaFile, text: str) -> list[Piece] | None:
     head = known.pieces[: bisect.bisect_left(known.pieces, same, key=lambda piece: piece.end)]
     # The last one may go on in the new text; a directive goes on to the end of its line.
     head = head[:-1]
-    if not head:
-        return None
-    shorter = min(len(old), len(text)) - head[-1].end
+    start, around = 0, ()
+    if head:
+        last, around = head[-1], _after(head[-1])
+        start = last.end if last.tokens[-1].kind != DIRECTIVE else text.find("\n", last.end) + 1
+    shorter = min(len(old), len(text)) - start
     tail_length = _common(old[::-1][:shorter], text[::-1][:shorter])
     first = bisect.bisect_right(known.pieces, len(old) - tail_length, key=lambda piece: piece.start)
     moved = len(text) - len(old)
-    around = _after(head[-1])
-    start = head[-1].end
-    start = text.find("\n", start) + 1 if head[-1].kind not in (DECLARATION, OPEN, CLOSE) else start
     for index in range(first, min(first + 2, len(known.pieces))):
         piece = known.pieces[index]
         end = piece.start + moved
-        if end <= start or piece.kind == BROKEN:
+        # Some words after a function's last brace go on with it.
+        going_on = piece.tokens[0].text in ("{", ",", "catch")
+        if end <= start or piece.kind == BROKEN or going_on or _goes_on(text[start:end]) or not _starts_line(text, end):
             continue
         between = split(text, start, end, around)
-        last = between[-1] if between else head[-1]
-        if any(one.kind == BROKEN for one in between) or not _follows(last, piece):
-            continue
-        if _goes_on(text[start:end]) or not _starts_line(text, end, piece):
+        open_there = _after(between[-1]) if between else around
+        if any(one.kind == BROKEN for one in between) or not _follows(open_there, piece):
             continue
         return [*head, *between, *(one._replace(start=one.start + moved) for one in known.pieces[index:])]
     return None
@@ -118,7 +117,10 @@ def _again(known: CudaFile, text: str) -> list[Piece] | None:
 
 def _goes_on(between: str) -> bool:
     """True if a comment, a string or a line that begins in a part of a text may end after it."""
-    return 'R"' in between or between.rfind("/*") > between.rfind("*/") or between.rstrip(" \t\r\n").endswith("\\")
+    comment = between.rfind("/*")
+    if comment >= 0 and "*/" not in between[comment + 2 :]:
+        return True
+    return 'R"' in between or between.rstrip(" \t\r\n").endswith("\\")
 
 
 def _common(one: str, other: str) -> int:
@@ -133,8 +135,8 @@ def _common(one: str, other: str) -> int:
     return low
 
 
-def _starts_line(text: str, at: int, piece: Piece) -> bool:
-    """True unless what is before on its line could make something else of a piece."""
+def _starts_line(text: str, at: int) -> bool:
+    """True unless what is before on its line could make something else of what stands there."""
     return not text[text.rfind("\n", 0, at) + 1 : at].strip()
 
 
@@ -145,9 +147,8 @@ def _after(piece: Piece) -> tuple[str, ...]:
     return piece.around
 
 
-def _follows(last: Piece, piece: Piece) -> bool:
-    """True if what is open after one piece is what was open before the other."""
-    after = _after(last)
+def _follows(after: tuple[str, ...], piece: Piece) -> bool:
+    """True if what is open is what was open before a piece."""
     if piece.kind == CLOSE:
         return after[:-1] == piece.around and len(after) > len(piece.around)
     return after == piece.around
