@@ -90,7 +90,9 @@ def _call(*command: str | Path, cwd: Path = EXTENSION) -> None:
 def workspace(tmp_path: Path) -> Path:
     """The examples in a folder of their own, whose .venv is the one that runs these tests."""
     folder = tmp_path / "kernels"
-    shutil.copytree(ROOT / "examples/cutile", folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for language in ("cutile", "cuda"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / "examples" / language, folder, ignore=ignored, dirs_exist_ok=True)
     (folder / ".venv").symlink_to(SERVER.parent)
     return folder
 
@@ -178,21 +180,10 @@ def test_extension(step: str) -> None:
 
 
 @pytest.mark.usefixtures("tools")
-def test_features_in_the_extension_host(tmp_path: Path, workspace: Path) -> None:
+@pytest.mark.parametrize("script", ["features", "notebook", "graph", "cuda"])
+def test_in_the_extension_host(tmp_path: Path, workspace: Path, script: str) -> None:
     with vscode(tmp_path, "--disable-workspace-trust", *IN_HOST) as port:
-        run_node("run_host.mjs", port, workspace, EXTENSION, HERE / "host/features.js")
-
-
-@pytest.mark.usefixtures("tools")
-def test_notebook(tmp_path: Path, workspace: Path) -> None:
-    with vscode(tmp_path, "--disable-workspace-trust", *IN_HOST) as port:
-        run_node("run_host.mjs", port, workspace, EXTENSION, HERE / "host/notebook.js")
-
-
-@pytest.mark.usefixtures("tools")
-def test_control_flow_graph(tmp_path: Path, workspace: Path) -> None:
-    with vscode(tmp_path, "--disable-workspace-trust", *IN_HOST) as port:
-        run_node("run_host.mjs", port, workspace, EXTENSION, HERE / "host/graph.js")
+        run_node("run_host.mjs", port, workspace, EXTENSION, HERE / f"host/{script}.js")
 
 
 TRAP = """\

@@ -1,5 +1,6 @@
 // The kernels of the file in front, and the context keys by which commands are offered.
 import { commands, type Disposable, EventEmitter, type TextEditor, Uri, window, workspace } from "vscode";
+import { isSource } from "./languages";
 import type { Listings } from "./listings";
 import type { Job, Kernel } from "./protocol";
 import { ask } from "./requests";
@@ -42,7 +43,7 @@ export class Kernels implements Disposable {
       const source = this.listings.get(document.uri)?.source;
       return source ? Uri.parse(source) : undefined;
     }
-    return document?.languageId === "python" ? document.uri : undefined;
+    return isSource(document) ? document?.uri : undefined;
   }
 
   inFront(): readonly Kernel[] {

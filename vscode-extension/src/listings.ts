@@ -10,6 +10,7 @@ import {
   workspace,
 } from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
+import { isSource } from "./languages";
 import { Links } from "./links";
 import type { DocumentResult } from "./protocol";
 import { ask } from "./requests";
@@ -114,7 +115,7 @@ export class Listings implements Disposable {
 
   private edited({ document, contentChanges }: TextDocumentChangeEvent): void {
     if (document.uri.scheme === SCHEME) this.ask(document);
-    else if (document.languageId === "python" && contentChanges.length && this.known.size) this.askAll();
+    else if (isSource(document) && contentChanges.length && this.known.size) this.askAll();
   }
 
   private askAll(): void {

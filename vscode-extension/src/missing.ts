@@ -15,11 +15,13 @@ import {
   workspace,
 } from "vscode";
 import { recent } from "./discovery";
+import { isCuda, isSource } from "./languages";
 import type { Server } from "./server";
 
 /** Modules that kernels are written with. */
 const KERNELS =
   /^\s*(?:import|from)\s+(?:cuda\.tile|triton|numba\.cuda)\b|^\s*from\s+(?:cuda\s+import\s+tile|numba\s+import\s+cuda)\b/m;
+const CUDA = /\b__global__\b/;
 const CHOOSE = "Choose interpreter";
 const OPEN = "Open docs";
 
@@ -115,5 +117,5 @@ export class Missing implements Disposable {
 }
 
 function holdsKernels(document: TextDocument): boolean {
-  return document.languageId === "python" && KERNELS.test(document.getText());
+  return isSource(document) && (isCuda(document) ? CUDA : KERNELS).test(document.getText());
 }

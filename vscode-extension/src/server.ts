@@ -17,6 +17,7 @@ import {
   PROBE,
   type Surroundings,
 } from "./discovery";
+import { SELECTOR } from "./languages";
 import type { StatusResult } from "./protocol";
 import type { Python } from "./python";
 import { notification } from "./requests";
@@ -137,11 +138,7 @@ export class Server implements Disposable {
 
   private clientOptions(): LanguageClientOptions {
     return {
-      documentSelector: [
-        { scheme: "file", language: "python" },
-        { scheme: "vscode-notebook-cell", language: "python" },
-        { scheme: "tile" },
-      ],
+      documentSelector: SELECTOR,
       initializationOptions: { trusted: workspace.isTrusted, status: true },
       outputChannel: this.output,
       middleware: { ...this.middleware, workspace: configuration(this.python) },

@@ -11,6 +11,7 @@ import {
 } from "vscode";
 import { openSettings } from "./commands";
 import { activeJob, type Kernels } from "./kernels";
+import { isSource } from "./languages";
 import { type Listings, SCHEME } from "./listings";
 import { ask } from "./requests";
 import type { Life, Server } from "./server";
@@ -58,7 +59,7 @@ export class Status implements Disposable {
 
   private update(): void {
     const document = window.activeTextEditor?.document;
-    if (document?.languageId !== "python" && document?.uri.scheme !== SCHEME) {
+    if (!isSource(document) && document?.uri.scheme !== SCHEME) {
       this.item.hide();
       return;
     }
