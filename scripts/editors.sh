@@ -1,8 +1,8 @@
 #!/bin/sh
-# The editors and the browser that tests drive, as Debian packages: installed where we may, else named.
+# The editors, the browser and the clang that tests drive, as Debian packages: installed where we may, else named.
 set -eu
 
-packages="chromium fonts-dejavu-core emacs-nox elpa-eglot vim vim-ale"
+packages="chromium fonts-dejavu-core emacs-nox elpa-eglot vim vim-ale clang-19"
 command -v npm >/dev/null || packages="$packages npm"
 
 missing=
