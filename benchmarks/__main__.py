@@ -83,7 +83,7 @@ def print_figure(figure: Figure) -> None:
         return f"{value * 1e3:.1f} ms" if figure.unit == "ms" else f"{value:.0f} {figure.unit}"
 
     by_hand = amount(figure.by_hand) if figure.by_hand is not None else ""
-    ratio = f"{figure.ours / figure.by_hand:.2f} ×" if figure.by_hand else ""
+    ratio = f"{figure.ratio or figure.ours / figure.by_hand:.2f} ×" if figure.by_hand else ""
     verdict = ("holds" if figure.holds else "MISSED") if figure.limit else ""
     line = f"{figure.path:44} {amount(figure.ours):>10} {by_hand:>10} {ratio:>7}  {figure.limit:16} {verdict:7}"
     print(f"{line} {figure.note}".rstrip(), flush=True)

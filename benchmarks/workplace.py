@@ -38,6 +38,8 @@ class Figure(NamedTuple):
     by_hand: float | None = None
     note: str = ""
     unit: str = "ms"
+    ratio: float | None = None
+    """Ours to by hand."""
 
 
 class Language(NamedTuple):
@@ -191,11 +193,13 @@ async def timed(work: Callable[[], Awaitable[object]]) -> float:
 
 
 def ratio(path: str, ours: list[float], by_hand: list[float], limit: float | None, note: str = "") -> Figure:
-    """`limit`: None where there is none, and the figure is for information."""
+    """Of samples that were taken in turns: a machine that changes its pace changes both of a pair. `limit`: None where
+    there is none, and the figure is for information.
+    """
     mine, theirs = statistics.median(ours), statistics.median(by_hand)
-    if limit is None:
-        return Figure(path, mine, "", True, theirs, note)
-    return Figure(path, mine, f"≤ {limit} ×", mine <= limit * theirs, theirs, note)
+    middle = statistics.median(one / other for one, other in zip(ours, by_hand, strict=True))
+    holds = limit is None or middle <= limit
+    return Figure(path, mine, f"≤ {limit} ×" if limit else "", holds, theirs, note, ratio=middle)
 
 
 async def edit_to_types(it: Bench, case: Case, limit: float | None, samples: int = 15) -> Figure:
