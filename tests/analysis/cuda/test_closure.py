@@ -46,6 +46,16 @@ CASES = {
         ),
         ["namespace a", "f", "close", "using namespace", "k"],
     ),
+    "namespaces of the host that are opened for all": (
+        (
+            "namespace Z { inline int f() { return 0; } }\nnamespace a::Y { int g(); }\nnamespace X { int h(); }\n"
+            "namespace W = a::Y;\nusing namespace Z;\nusing namespace W;\n__global__ void k() {}\n"
+        ),
+        [
+            *("namespace Z", "close", "namespace a :: Y", "close.2"),
+            *("W", "using namespace", "using namespace.2", "k"),
+        ],
+    ),
     "host functions": ("int f() { return 1; }\n__global__ void k() { f(); }\n", ["k"]),
     "constexpr functions": ("constexpr int f() { return 1; }\n__global__ void k() { f(); }\n", ["f", "k"]),
     "operators of types in use": (

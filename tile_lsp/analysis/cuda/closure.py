@@ -77,6 +77,9 @@ class _Builder:
                     self.groups.add(group)
                     queue += unit.groups[group]
             facts = entry.facts
+            if facts.role == USING:
+                # It needs the namespace itself, though nothing that is declared there may be the device's.
+                queue += self.unit.namespaces.get(entry.piece.tokens[-2].text, ())
             if entry.piece.kind in (IF, ELSE) or facts.role == MACRO or entry.piece.kind not in (INCLUDE, OPEN, CLOSE):
                 fresh = (facts.mentions | facts.macros) - self.words
                 self.words |= fresh

@@ -267,6 +267,15 @@ class Unit:
         return found
 
     @functools.cached_property
+    def namespaces(self) -> dict[str, list[int]]:
+        """Last word of a namespace's name → the entries that open and close it."""
+        found: dict[str, list[int]] = {}
+        for number, entry in enumerate(self.entries):
+            if entry.piece.kind == OPEN and len(entry.piece.tokens) > 1:
+                found.setdefault(entry.piece.tokens[-2].text, []).extend(self.groups[number])
+        return found
+
+    @functools.cached_property
     def includes(self) -> list[int]:
         """Of headers that are not the workspace's."""
         return [number for number, entry in enumerate(self.entries) if entry.piece.kind == INCLUDE]
