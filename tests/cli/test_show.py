@@ -222,6 +222,32 @@ def test_a_syntax_error_elsewhere_is_said_and_harms_nothing(tile_lsp: CommandLin
     assert ran.err.startswith("kernels.py:22:11: error: ")
 
 
+@pytest.mark.parametrize("stage", ["types", "sass"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("open.py", "import cuda.tile as ct\n@ct.kernel\ndef k(x, n: ct.Constant[int]:\n    pass\n"),
+        ("open.cu", "__global__ void k(float *x) { x[0] = 1;\n"),
+    ],
+)
+def test_text_that_does_not_parse_is_an_error(tile_lsp: CommandLine, write: Write, name: str, text: str, stage: str):
+    write(name, text)
+    ran = tile_lsp("show", stage, f"{name}::k")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith(f"{name}:")
+
+
+def test_a_comment_that_is_wrong_is_an_error_of_its_kernel_alone(tile_lsp: CommandLine, write: Write):
+    write("kernels.py", KERNELS.replace("y=f16[1024]", "y=f61[1024]"))
+    ran = tile_lsp("show", "types", "kernels.py::größer")
+    assert (ran.code, ran.err.count("error: ")) == (1, 1)
+    assert "`f61` is not a dtype" in ran.err
+    ran = tile_lsp("show", "types", "kernels.py::größer", "--arg", "y=f16[1024]")
+    assert (ran.code, ran.err) == (0, "")
+    ran = tile_lsp("show", "types", "kernels.py::broken")
+    assert (ran.code, "f61" in ran.err) == (1, False)
+
+
 def test_a_pipe_that_closes_early_is_silent(tile_lsp: CommandLine):
     words = ["show", "ptx", "kernels.py::größer", "--target", "sm_90", "--python", sys.executable]
     command = subprocess.Popen(

@@ -43,8 +43,8 @@ def problem_lines(problem: ProblemView, path: str, sources: Sources) -> Iterator
     yield from sources.excerpt(place)
 
 
-def exit_code(faults: Sequence[Fault]) -> Exit:
-    """The kernel's faults go first: with the environment mended they would still be there."""
-    if any(fault.kind is FaultKind.USER for fault in faults):
+def exit_code(faults: Sequence[Fault], *, wrong: bool = False) -> Exit:
+    """The kernel's faults go first: with the environment mended they would still be there. `wrong`: so is its text."""
+    if wrong or any(fault.kind is FaultKind.USER for fault in faults):
         return Exit.KERNEL
     return Exit.ENVIRONMENT if faults else Exit.OK

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any, NamedTuple
 
 import msgspec
@@ -18,7 +18,7 @@ from tile_lsp.ide.documents import Document, Link, document
 from tile_lsp.ide.jobs import arguments_line
 from tile_lsp.ide.type_listing import type_listing
 from tile_lsp.model.location import SourceRange, Span
-from tile_lsp.model.outcome import Artifact, Fault
+from tile_lsp.model.outcome import Artifact, Fault, Severity
 from tile_lsp.model.stage import Stage
 
 from .exits import Exit, UsageError
@@ -32,6 +32,8 @@ from .workspace import OneFile
 
 #: Stages that no target, hint or symbol changes: one answer for all configs of the same arguments.
 _SHARED = frozenset({Stage.TYPES, Stage.HIR, Stage.TYPED})
+_SYNTAX = "syntax"
+"""The code of problems that are the file's: those in a kernel leave it without jobs, others do it no harm."""
 
 
 #: A document, and the path of its kernel's file, to what is shown of them.
@@ -71,13 +73,16 @@ def run(request: ShowRequest) -> Exit:
 async def _run(request: ShowRequest) -> Exit:
     selector = parse_selector(request.kernel)
     file = OneFile.at(selector.path, request.python)
-    kernels = {kernel.site.qualname: kernel.frontend for kernel in file.analyse().kernels}
+    analysed = file.analyse().kernels
+    kernels = {kernel.site.qualname: kernel.frontend for kernel in analysed}
     name = choose_kernel(selector.kernel, list(kernels), selector.path)
     frontend = kernels[name]
     stage = Stage(choose_stage(request.stage, frontend.stages))
     if stage is Stage.CUBIN and not request.as_json and sys.stdout.isatty():
         raise UsageError("a cubin is no text: redirect standard output to a file, or ask for --json")
 
+    # What another kernel's comment has wrong is nothing that was asked for.
+    others = {(p.span, p.message) for kernel in analysed if kernel.site.qualname != name for p in kernel.problems}
     comment = _comment(request)
     if comment:
         for problem in file.analyse({name: comment}).problems:
@@ -88,7 +93,7 @@ async def _run(request: ShowRequest) -> Exit:
             session.override(selector.path, name, comment)
         session.open(selector.path, kernels=(name,))
         try:
-            return await _show(session, selector.path, name, stage, request)
+            return await _show(session, selector.path, name, stage, request, others)
         finally:
             if request.stats:
                 write_error(msgspec.json.encode(session.stats()).decode())
@@ -109,17 +114,23 @@ def _comment(request: ShowRequest) -> str | None:
     return text
 
 
-async def _show(session: Session, path: str, name: str, stage: Stage, request: ShowRequest) -> Exit:
+async def _show(
+    session: Session, path: str, name: str, stage: Stage, request: ShowRequest, others: Container[tuple[Span, str]]
+) -> Exit:
+    """`others`: where and what the problems are that are other kernels'."""
     await session.settled(path)
     file, kernel = _view(session, path, name)
     sources = Sources(Files().read)
-    for problem in file.problems:
+    problems = [problem for problem in file.problems if (problem.span, problem.message) not in others]
+    wrong = any(problem.severity is Severity.ERROR and problem.code != _SYNTAX for problem in problems)
+    for problem in problems:
         for line in problem_lines(problem, path, sources):
             write_error(line)
     jobs = _distinct(kernel.jobs) if stage in _SHARED else kernel.jobs
     if not jobs:
         _report(kernel.faults, kernel, sources)
-        return exit_code(kernel.faults)
+        # Without a fault its text can't be read: no job came of it.
+        return exit_code(kernel.faults, wrong=wrong or not kernel.faults)
     if stage is Stage.TYPES:
         all_shown = [_show_types(session, path, name, index, sources) for index in map(kernel.jobs.index, jobs)]
     else:
@@ -144,7 +155,7 @@ async def _show(session: Session, path: str, name: str, stage: Stage, request: S
         # Jobs that share what failed have one fault between them.
         _report(tuple(fault for fault in shown.faults if fault not in faults), kernel, sources)
         faults += shown.faults
-    return exit_code(faults)
+    return exit_code(faults, wrong=wrong)
 
 
 def _view(session: Session, path: str, name: str) -> tuple[FileView, KernelView]:
