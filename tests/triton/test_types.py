@@ -189,6 +189,32 @@ def k(a_ptr, c_ptr, SIDE: tl.constexpr):
     assert "64×64 over 4 warps of 32 threads: 32 elements a thread; 2 neighbours along dimension 1" in words
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("offs", "8 neighbours are of one thread: 32 bytes"), ("mask", ": 8 bytes"), ("x", ": 16 bytes"), ("y", ": 32 b")],
+)
+async def test_bytes_in_a_hover_are_those_of_the_value_and_not_of_what_it_is_made_from(
+    bench: Workbench, name: str, said: str
+):
+    text = """\
+# tile-lsp: x_ptr=*fp16:16 n=i32:16 BLOCK=1024 num_warps=4 target=sm_90
+@triton.jit
+def k(x_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask)
+    y = x.to(tl.float32) * 2.0
+    tl.store(x_ptr + offs, y, mask=mask)
+"""
+    await write(bench, f"bytes_of_{name}.py", text)
+    path = bench.path(f"bytes_of_{name}.py")
+    await bench.show(f"bytes_of_{name}.py", Stage.TTGIR)
+    bench.session.select_job(path, "k", 0)
+    rows = enumerate(bench.text(f"bytes_of_{name}.py").split("\n"), 1)
+    number, line = next((number, row) for number, row in rows if row.startswith(f"    {name} = "))
+    assert said in str(hover(bench.session.snapshot(), path, number, line.index(name)).markup)
+
+
 async def test_a_module_of_a_package_is_had_by_name(bench: Workbench):
     bench.write("kit/__init__.py", "import torch\nfrom kit.host import run\n")
     bench.write("kit/host.py", "import torch\n\n\ndef run():\n    return torch.zeros(1)\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from tile_lsp.analysis.layouts import Typed, aliases_of, types_in
+from tile_lsp.analysis.layouts import Typed, aliases_of, result_in
 from tile_lsp.ide.thread_map import NoMap, ThreadMap, facts, mapped
 from tile_lsp.model.location import Place
 from tile_lsp.model.outcome import Artifact
@@ -33,21 +33,25 @@ def _meaning(layout: str, aliases: Mapping[str, str]) -> str:
 
 
 def values_of(artifact: Artifact, name: str, place: Place) -> tuple[Typed, ...]:
-    """Types of the values of that name in the function of `place`, each layout once, most used first."""
+    """Types of the values of that name in the function of `place`, each layout once, most used first. Of the values of
+    one layout the last of the line of `place` counts, else the last of all: what comes before are steps to it.
+    """
     counts: dict[str, int] = {}
-    first: dict[str, Typed] = {}
+    found: dict[str, tuple[bool, Typed]] = {}
     for index, line in enumerate(artifact.text.split("\n")):
         match = _RESULT.match(line)
         if match is None or match["name"] != name:
             continue
         chains = artifact.lines[index] if index < len(artifact.lines) else ()
-        if not any(chain and chain[0].member == place.member for chain in chains):
+        starts = [chain[0] for chain in chains if chain and chain[0].member == place.member]
+        typed = result_in(line)
+        if not starts or typed is None:
             continue
-        # The result's type is the last one of the line.
-        for typed in types_in(line)[-1:]:
-            first.setdefault(typed.layout, typed)
-            counts[typed.layout] = counts.get(typed.layout, 0) + 1
-    return tuple(first[layout] for layout in sorted(counts, key=lambda layout: -counts[layout])[:_MOST])
+        here = any(start.line == place.line for start in starts)
+        if here or not found.get(typed.layout, (False,))[0]:
+            found[typed.layout] = (here, typed)
+        counts[typed.layout] = counts.get(typed.layout, 0) + 1
+    return tuple(found[layout][1] for layout in sorted(counts, key=lambda layout: -counts[layout])[:_MOST])
 
 
 def maps_of(artifact: Artifact, name: str, place: Place) -> list[ThreadMap | NoMap]:

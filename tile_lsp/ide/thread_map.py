@@ -86,9 +86,12 @@ def thread_maps(document: Document, line: int) -> list[ThreadMap | NoMap]:
 
 
 def mapped(typed: Iterable[Typed], aliases: Mapping[str, str]) -> list[ThreadMap | NoMap]:
-    """Each layout of a shape once."""
+    """Each layout of a shape once, by the first type that has it."""
+    firsts: dict[tuple[tuple[int, ...], str], Typed] = {}
+    for one in typed:
+        firsts.setdefault((one.shape, one.layout), one)
     found: list[ThreadMap | NoMap] = []
-    for one in {(one.shape, one.layout): one for one in typed}.values():
+    for one in firsts.values():
         try:
             found.append(thread_map(one, aliases))
         except ValueError as error:

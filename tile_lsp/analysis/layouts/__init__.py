@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .attributes import Layout, Typed, aliases_of, parse, types_in
+from .attributes import Layout, Typed, aliases_of, parse, result_in, types_in
 from .linear import Basis, Inverse, Linear
 from .rules import UnknownLayout, linear, rank_of, smallest_shape
 
@@ -17,6 +17,7 @@ __all__ = [
     "linear",
     "parse",
     "rank_of",
+    "result_in",
     "smallest_shape",
     "types_in",
 ]

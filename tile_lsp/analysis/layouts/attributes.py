@@ -29,6 +29,8 @@ class Typed(msgspec.Struct, frozen=True):
 
 _ALIAS = re.compile(r"(?P<alias>#\w+) = (?P<text>#[\w.]+<.*>)\s*", re.DOTALL)
 _TYPE = re.compile(r"(?:tensor|!ttg\.memdesc)<(?P<dims>(?:\d+x)+)")
+_OPERATION = re.compile(r" = \"?([a-z_]\w*\.[\w.]+)")
+_POINTER = re.compile(r"!tt\.ptr<(\w+)(?:, \d+)?>")
 _TOKEN = re.compile(r"\s*(#?[\w.]+|[<>{}\[\](),=:+]|-\d+)")
 
 
@@ -48,6 +50,28 @@ def types_in(line: str) -> tuple[Typed, ...]:
             shape = tuple(int(length) for length in match["dims"].split("x")[:-1])
             found.append(Typed(line[match.start() : end + 1], shape, parts[0], parts[1]))
     return tuple(found)
+
+
+def result_in(line: str) -> Typed | None:
+    """The type of a line's (last) result. Some operations write types of their operands alone."""
+    types = types_in(line.rpartition(" -> ")[2])
+    if not types:
+        return None
+    if " -> " in line or (match := _OPERATION.search(line)) is None:
+        return types[-1]
+    operation = match[1]
+    if operation.startswith("arith.cmp"):
+        return _of_elements("i1", types[-1])
+    if operation == "tt.addptr":
+        return types[0]
+    if operation == "tt.load" and (pointer := _POINTER.fullmatch(types[0].element)) is not None:
+        return _of_elements(pointer[1], types[0])
+    return types[-1]
+
+
+def _of_elements(element: str, like: Typed) -> Typed:
+    dims = "".join(f"{length}x" for length in like.shape)
+    return Typed(f"tensor<{dims}{element}, {like.layout}>", like.shape, element, like.layout)
 
 
 def parse(text: str, aliases: Mapping[str, str]) -> Layout:
