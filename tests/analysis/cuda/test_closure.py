@@ -56,6 +56,13 @@ CASES = {
             *("W", "using namespace", "using namespace.2", "k"),
         ],
     ),
+    "braces that a condition is around": (
+        (
+            '#ifdef __cplusplus\nextern "C" {\n#endif\n__device__ int f() { return 1; }\n'
+            "#ifdef __cplusplus\n}\n#endif\n__global__ void k() { f(); }\n"
+        ),
+        ["if", "extern 'C'", "endif", "f", "if.2", "close", "endif.2", "k"],
+    ),
     "host functions": ("int f() { return 1; }\n__global__ void k() { f(); }\n", ["k"]),
     "constexpr functions": ("constexpr int f() { return 1; }\n__global__ void k() { f(); }\n", ["f", "k"]),
     "operators of types in use": (

@@ -213,12 +213,12 @@ class Unit:
             facts = facts_of(piece, self.macros)
             if piece.kind in (ELSE, ENDIF, CLOSE):
                 wanted = OPEN if piece.kind == CLOSE else IF
-                if len(self._stack) > base and self._stack[-1][1] == wanted:
-                    self.groups[self._stack[-1][0]].append(len(self.entries))
-                    if piece.kind != ELSE:
-                        self._stack.pop()
-                else:
+                at = self._innermost(wanted, base)
+                if at is None:
                     continue
+                self.groups[self._stack[at][0]].append(len(self.entries))
+                if piece.kind != ELSE:
+                    del self._stack[at]
             groups = tuple(number for number, _ in self._stack)
             if piece.kind == INCLUDE:
                 found = self._include(file, piece)
@@ -232,9 +232,16 @@ class Unit:
                 self._stack.append((number, piece.kind))
             for _ in range(_ends(piece)):
                 # A declaration that holds the end of a condition around its start: the two go together.
-                if len(self._stack) > base and self._stack[-1][1] == IF:
-                    self.groups[self._stack.pop()[0]].append(number)
+                at = self._innermost(IF, base)
+                if at is not None:
+                    self.groups[self._stack.pop(at)[0]].append(number)
         del self._stack[base:]
+
+    def _innermost(self, kind: str, base: int) -> int | None:
+        """Where the last condition, or brace, stands that is open in a file: the two may overlap, as they do where
+        `extern "C" {` is for C++ alone.
+        """
+        return next((at for at in range(len(self._stack) - 1, base - 1, -1) if self._stack[at][1] == kind), None)
 
     def _include(self, file: CudaFile, piece: Piece) -> tuple[str, str] | None:
         spec = _spec(piece)
