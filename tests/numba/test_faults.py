@@ -63,6 +63,44 @@ async def test_all_at_once_into_device_functions_with_the_types_that_there_are(n
     assert numba.bench.types_of(name, "good") == {"float64"}
 
 
+@pytest.mark.parametrize("lines", ["x[0] = nope(1)", "b = nope(1); c = b + 1; x[0] = c"])
+async def test_what_has_no_type_because_of_an_error_is_no_second_one(numba, lines: str):
+    code = f"# tile-lsp: x=float32[::1]\n@cuda.jit\ndef k(x):\n    {lines}\n"
+    assert await numba.faults(code) == [("this name is not defined", ["nope"])]
+
+
+RECURSIVE = """
+@cuda.jit(device=True)
+def down(n):
+    if n < 1:
+        return n
+    return n + down(n - 1)
+
+
+# tile-lsp: x=int64[::1]
+@cuda.jit
+def k(x):
+    x[0] = down({argument})
+"""
+
+
+@pytest.mark.parametrize("argument", ["5", "x[1]", "int64(5)", "int32(x[1])"])
+async def test_recursion_has_types_whatever_it_is_begun_with(numba, argument: str):
+    name = await numba.open(RECURSIVE.format(argument=argument).replace("int64(", "types.int64("))
+    assert not numba.bench.kernel(name).faults
+    assert numba.bench.types_of(name, "n")
+
+
+async def test_recursion_into_other_types_has_no_code_and_says_so(numba):
+    name = await numba.open(RECURSIVE.format(argument="5"))
+    shown = await numba.bench.session.artifact(numba.bench.path(name), "k", Stage.PTX)
+    assert isinstance(shown, Fault)
+    assert shown.message.startswith("numba-cuda generates no code for a function that calls itself")
+    assert numba.sources(name, shown) == ["down(n - 1)"]
+    name = await numba.open(RECURSIVE.format(argument="types.int64(5)"))
+    assert "call.uni" in (await numba.bench.show(name, Stage.PTX)).text
+
+
 @pytest.mark.parametrize(
     ("body", "message", "source"),
     [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numba_cuda
@@ -47,6 +48,9 @@ class Typed:
         self.device = device
         self.signature = typing.signature(state.return_type, *state.args)
         self.metadata = state.metadata
+        named = state.func_id
+        self.fndesc: Any = SimpleNamespace(modname=named.modname, qualname=named.func_qualname, uid=named.unique_id)
+        """Until it is lowered, what inference asks of a function that recursion comes back to under other types."""
         self.calls: list[Typed] = []
         """The device functions that it was seen to call, in that order."""
 

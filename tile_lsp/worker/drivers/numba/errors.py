@@ -34,6 +34,12 @@ _HOST_FUNCTION = (
     "a function of a library of the host's (ctypes, cffi), which no GPU can call; "
     "cuda.declare_device names one in CUDA C++"
 )
+_RECURSION = (
+    "numba-cuda generates no code for a function that calls itself, or comes back, with arguments of other types"
+)
+_RECURSION_HELP = (
+    "call it with the types that it calls itself with: a literal has a type of its own, `int64(5)` has that of an int64"
+)
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _FUNCTION = re.compile(r"\b\d{12,}(?=\()")
 _STAGE = re.compile(r"^Failed in \w+ mode pipeline \(step: [^)]*\)\s*")
@@ -45,7 +51,9 @@ def of_failures(failures: Collection[Failure], members: Collection[str]) -> list
     for failure in failures:
         for made in _unfold(failure, members):
             found.setdefault(repr((made["message"], made.get("chain"))), made)
-    return list(found.values())
+    # What has no type because something else is wrong is no error of its own.
+    causes = [made for made in found.values() if not made["message"].startswith("Undecided type ")]
+    return causes or list(found.values())
 
 
 def _unfold(failure: Failure, members: Collection[str]) -> Iterator[faults.Fault]:
@@ -76,6 +84,8 @@ def to_fault(error: BaseException, members: Collection[str]) -> faults.Fault:
         return faults.fault(faults.USER, _HOST_FUNCTION, chain, code="host")
     if type(error).__name__ == "NVRTCError":
         return _of_linked_source(message, chain)
+    if isinstance(error, AttributeError) and error.name == "insert_unresolved_ref":
+        return faults.fault(faults.USER, _RECURSION, chain, help=_RECURSION_HELP, code="recursion")
     if not isinstance(error, (errors.NumbaError, TypeError)):
         # What it was not prepared for: the words are its own, and say little.
         message = f"numba-cuda can't compile this ({type(error).__name__}: {message})"
