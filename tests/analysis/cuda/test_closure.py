@@ -63,6 +63,13 @@ CASES = {
         ),
         ["if", "extern 'C'", "endif", "f", "if.2", "close", "endif.2", "k"],
     ),
+    "conditions that end in broken text": (
+        (
+            '#include "a.cuh"\n__global__ void k() { f(); }\n'
+            "-- a.cuh\n#ifndef A\n#define A\n__device__ int f() { return 1; }\nint broken() {\n#endif\n"
+        ),
+        ["a.cuh/f", "k"],
+    ),
     "host functions": ("int f() { return 1; }\n__global__ void k() { f(); }\n", ["k"]),
     "constexpr functions": ("constexpr int f() { return 1; }\n__global__ void k() { f(); }\n", ["f", "k"]),
     "operators of types in use": (

@@ -235,6 +235,9 @@ class Unit:
                 at = self._innermost(IF, base)
                 if at is not None:
                     self.groups[self._stack.pop(at)[0]].append(number)
+        if any(piece.kind == BROKEN for piece in file.pieces):
+            # Their ends are in what can't be read: what is in them stands without them.
+            self.groups.update((number, []) for number, kind in self._stack[base:] if kind == IF)
         del self._stack[base:]
 
     def _innermost(self, kind: str, base: int) -> int | None:
