@@ -137,12 +137,18 @@ def test_the_types_document_lists_bindings_in_the_order_of_the_source():
     )
     made = types_document(snapshot(SOURCE.view(view), HELPER.view()), view)
     assert made.text.splitlines()[2:] == [
-        "1:6 A: Array",
-        "2:4 x: f16",
-        "3:4 y: f32 = 1.0",
-        "h.py:1:9 x: f16  ← k.py:3",
+        "1:7 A: Array",
+        "2:5 x: f16",
+        "3:5 y: f32 = 1.0",
+        "h.py:1:10 x: f16  ← k.py:3",
     ]
     assert [(place.path, place.span.line) for place in definitions(made, 3)] == [(PATH, 2)]
+
+
+def test_the_types_document_counts_characters():
+    source = Source("def k(größe, n):\n    pass\n")
+    view = source.kernel("k", source.typed("param", "n", "i32", nth=0))
+    assert types_document(snapshot(source.view(view)), view).text.splitlines()[2:] == ["1:14 n: i32"]
 
 
 def test_a_kernel_that_is_gone():

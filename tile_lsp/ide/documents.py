@@ -97,7 +97,7 @@ def types_document(snapshot: Snapshot, kernel: KernelView) -> Document:
         for line in _fault(kernel, fault):
             lines.add(f"{leader} {line}")
     lines.add("")
-    for row in type_listing(kernel):
+    for row in type_listing(kernel, snapshot.files):
         lines.add(row.text, (row.chain,))
     return lines.document(Stage.TYPES, job, kernel.state, tuple(fault.message for fault in faults))
 

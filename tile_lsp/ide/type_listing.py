@@ -1,10 +1,15 @@
-"""The types of a kernel as a list: `line:column name: type`, in the order of the source."""
+"""The types of a kernel as a list: `line:column name: type`, in the order of the source.
+
+Lines and columns are as editors count them: from 1, columns in characters.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
-from tile_lsp.analysis.snapshot import KernelView
+from tile_lsp.analysis.snapshot import FileView, KernelView
 from tile_lsp.ide.jobs import line_name, where
 from tile_lsp.model.location import SourceRange
 from tile_lsp.model.outcome import TypeRecord
@@ -20,8 +25,11 @@ class TypeRow(msgspec.Struct, frozen=True):
     text: str
 
 
-def type_listing(kernel: KernelView) -> tuple[TypeRow, ...]:
-    """A row for each binding and each path by which it is reached; equal ones once."""
+def type_listing(kernel: KernelView, files: Mapping[str, FileView] = {}) -> tuple[TypeRow, ...]:
+    """A row for each binding and each path by which it is reached; equal ones once.
+
+    `files`: those whose text is known; in the others a character is taken for a byte.
+    """
     rows: dict[tuple[object, ...], TypeRow] = {}
     for record in kernel.inference.types if kernel.inference else ():
         if record.kind not in KINDS or not record.name:
@@ -31,7 +39,7 @@ def type_listing(kernel: KernelView) -> tuple[TypeRow, ...]:
             continue
         place = chain[0]
         prefix = "" if place.path == kernel.path else f"{place.path.rsplit('/', 1)[-1]}:"
-        text = f"{prefix}{line_name(place, kernel.cells)}:{place.span.column} {record.name}: {record.type}"
+        text = f"{prefix}{line_name(place, kernel.cells)}:{_column(place, files)} {record.name}: {record.type}"
         if record.constant is not None:
             text += f" = {record.constant}"
         if len(chain) > 1:
@@ -40,3 +48,11 @@ def type_listing(kernel: KernelView) -> tuple[TypeRow, ...]:
     return tuple(
         sorted(rows.values(), key=lambda row: (row.chain[0].path != kernel.path, row.chain[0].path, row.chain[0].span))
     )
+
+
+def _column(place: SourceRange, files: Mapping[str, FileView]) -> int:
+    """Bytes from 0 to characters from 1."""
+    file, (line, column, _, _) = files.get(place.path), place.span
+    if file is None or line > len(file.lines):
+        return column + 1
+    return len(file.lines[line - 1].encode(errors="surrogatepass")[:column].decode(errors="ignore")) + 1
