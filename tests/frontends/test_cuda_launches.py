@@ -61,6 +61,26 @@ DEDUCED = {
 }
 
 
+MADE = {
+    "in the launch": ("void f(int *p) { k<<<1, 2>>>(Op{p}, 3); }", "Op"),
+    "by a call": ("void f(int *p) { k<<<1, 2>>>(Op(p), 3); }", "Op"),
+    "of a template": ("void f() { k<<<1, 2>>>(ops::Add<int, 4>{}, 3); }", "ops::Add<int, 4>"),
+    "before it": ("void f(int *p) { auto op = Op{p}; k<<<1, 2>>>(op, 3); }", "Op"),
+    "with a type before it": ("void f(int *p) { Op op{p}; k<<<1, 2>>>(op, 3); }", "Op"),
+}
+
+
+@pytest.mark.parametrize("case", MADE)
+def test_functors_that_are_made(case: str):
+    text, expected = MADE[case]
+    found, _ = specs(
+        "struct Op { int *p; __device__ void operator()(int i) const { p[i] = i; } };\n"
+        "namespace ops { template <typename T, int N> struct Add { __device__ void operator()(int i) const {} }; }\n"
+        f"template <typename F> __global__ void k(F f, int n) {{ f(n); }}\n{text}\n"
+    )
+    assert [spec.arguments[0].spec for spec in found] == [expected]
+
+
 def specs(text: str, **settings):
     world = workspace(text)
     kernel = find_kernels(MAIN, world)[-1 if "k" not in [s.name for s in find_kernels(MAIN, world)] else 0]

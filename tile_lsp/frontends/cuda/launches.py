@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from tile_lsp.analysis.cuda import KernelSite, Workspace
-from tile_lsp.analysis.cuda.facts import INSTANTIATION, KEYWORDS, parameters
+from tile_lsp.analysis.cuda.facts import INSTANTIATION, KEYWORDS, TYPE, parameters
 from tile_lsp.analysis.cuda.kernels import template_parameters, text_of
 from tile_lsp.analysis.cuda.lexer import NUMBER, WORD, Token, tokens
 from tile_lsp.analysis.cuda.split import DECLARATION, angle, bracket
@@ -63,6 +63,7 @@ class _Reader:
         self.kernel = kernel
         self.simple = kernel.name.rpartition("::")[2]
         self.entries = [e for e in workspace.unit(kernel.path).entries if e.piece.kind == DECLARATION]
+        self.kinds = [e.facts.role for e in workspace.unit(kernel.path).entries]
         self.declared = workspace.unit(kernel.path).declared
         self.defined = workspace.unit(kernel.path).defined
 
@@ -114,10 +115,23 @@ class _Reader:
                 end = next((i for i in range(start, len(run)) if run[i].text == ">>>"), None)
                 if end is not None and run[end + 1 : end + 2] and run[end + 1].text == "(":
                     values = parameters(run[end + 2 : bracket(run, end + 1)])
-                    types = [local.type_of(value) for value in values]
+                    types = [self._type_of(value, local) for value in values]
                     given = {**self._deduced([_replaced(t, bound) for t in types], given), **given}
             if given:
                 yield Launch(tuple(sorted(given.items())), "launch", _where(entry, run[at]))
+
+    def _type_of(self, value: Sequence[Token], local: _Function) -> str:
+        """Of an argument of a launch: as it is declared, or of `Op<int>{p}` and `ops::Op(p)` what is made there."""
+        value = local.initialiser(value) or value
+        end = 1
+        while end < len(value) - 1 and value[end].text == "::":
+            end += 2
+        name = value[end - 1].text if value and value[0].kind == WORD else ""
+        if any(self.kinds[number] == TYPE for number in self.declared.get(name, ())):
+            end = angle(value, end) + 1 if value[end : end + 1] and value[end].text == "<" else end
+            if value[end : end + 1] and value[end].text in ("{", "(") and bracket(value, end) == len(value) - 1:
+                return text_of(value[:end])
+        return local.type_of(value)
 
     def _named(
         self, run: Sequence[Token], opening: int, bound: Mapping[str, str], local: _Function | None = None
@@ -222,6 +236,14 @@ class _Function:
             return text_of(value)
         return None
 
+    def initialiser(self, value: Sequence[Token]) -> Sequence[Token] | None:
+        """What `auto op = Op{p};` gives the one word of a value."""
+        at = self._declaration(value[0].text) if len(value) == 1 and value[0].kind == WORD else None
+        if at is None or self._run[at - 1].text != "auto" or self._run[at + 1].text != "=":
+            return None
+        end = next((i for i in range(at + 2, self._end) if self._run[i].text == ";"), self._end)
+        return self._run[at + 2 : end]
+
     def type_of(self, value: Sequence[Token]) -> str:
         """Of an argument of a launch, empty if it is not known."""
         words = [
@@ -320,7 +342,7 @@ def _match(pattern: str, name: str, actual: str) -> str | None:
     found = given[len(before) : len(given) - len(after)]
     if not found or (found[-1] == "*" and after == ["*"]):
         return None
-    if any(word in ("auto", ",", "=") for word in found):
+    if any(word in ("auto", "=") for word in found) or ("," in found and found[-1] != ">"):
         return None
     return text_of(tokens(" ".join(found))) or None
 
