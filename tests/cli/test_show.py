@@ -53,6 +53,51 @@ def test_types_on_a_terminal_without_arrows(tile_lsp: CommandLine):
     assert ran.out.isascii()
 
 
+SCOPES = """\
+import cuda.tile as ct
+
+
+class Ops:
+    @staticmethod
+    def twice(a):
+        return double(a)
+
+
+def double(b):
+    return b + b
+
+
+def make():
+    @ct.kernel
+    def inner(x):
+        def step(q):
+            return q
+        i = step(Ops.twice(ct.bid(0)))
+    return inner
+"""
+
+
+def test_types_are_headed_by_their_function_and_say_what_is_assumed(tile_lsp: CommandLine, write: Write):
+    write("scopes.py", f"{SCOPES}\n\ndef later(:\n    pass\n")
+    ran = tile_lsp("show", "types", "scopes.py")
+    assert ran.code == 0
+    assert ran.out == snapshot("""\
+make.<locals>.inner · scopes.py
+  16:15  x    → Tile[int32,()]  (assumed)
+  17:9   step → function step
+  19:9   i    → Tile[int32,()]
+
+Ops.twice · called at 19:18
+  6:15  a → Tile[int32,()]
+
+double · called at 7:16
+  10:12  b → Tile[int32,()]
+
+make.<locals>.inner.<locals>.step · called at 19:13
+  17:18  q → Tile[int32,()]
+""")
+
+
 def test_four_targets_share_inference_and_bytecode(tile_lsp: CommandLine):
     ran = tile_lsp("show", "resources", "kernels.py::größer", *FOUR, "--stats")
     assert ran.code == 0, ran.err

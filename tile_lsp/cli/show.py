@@ -172,7 +172,7 @@ def _show_types(session: Session, path: str, name: str, index: int, sources: Sou
     """Of the job at `index` among the kernel's."""
     session.select_job(path, name, index)
     _, kernel = _view(session, path, name)
-    lines = list(types_lines(type_listing(kernel), path, sources, plain=not can_write("→·")))
+    lines = list(types_lines(type_listing(kernel), kernel, sources, plain=not can_write("→·")))
     text = "".join(f"{line}\n" for line, _ in lines)
     return Shown(kernel.jobs[index], text, tuple(links for _, links in lines), kernel.faults)
 

@@ -11,8 +11,11 @@ import unicodedata
 from collections.abc import Callable
 
 from tile_lsp.analysis.notebook import SUFFIX, cell_starts
+from tile_lsp.analysis.python.parse import parse
 from tile_lsp.ide.jobs import line_name
 from tile_lsp.model.location import SourceRange, Span
+
+from .scopes import Scope, scopes
 
 #: Text of a file, None if it can't be read.
 Read = Callable[[str], str | None]
@@ -24,6 +27,7 @@ class Sources:
     def __init__(self, read: Read) -> None:
         self._read = read
         self._lines: dict[str, list[str]] = {}
+        self._scopes: dict[str, tuple[Scope, ...]] = {}
 
     def line(self, path: str, number: int) -> str:
         """Line `number` (from 1) without its end; empty beyond the file's."""
@@ -33,6 +37,13 @@ class Sources:
     def cells(self, path: str) -> tuple[int, ...]:
         """The first line of each cell of a notebook; empty for a file that is none."""
         return cell_starts(self._all(path)) if path.endswith(SUFFIX) else ()
+
+    def scopes(self, path: str) -> tuple[Scope, ...]:
+        """The functions of a file, where it is Python."""
+        if path not in self._scopes:
+            is_python = path.endswith((".py", SUFFIX))
+            self._scopes[path] = scopes(parse(path, "\n".join(self._all(path))).tree) if is_python else ()
+        return self._scopes[path]
 
     def _all(self, path: str) -> list[str]:
         lines = self._lines.get(path)
