@@ -51,6 +51,24 @@ def k(x_ptr, BLOCK: tl.constexpr):
     # ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: BLOCK is too small
     tl.store(x_ptr, 1.0)
 """.replace("    # ^^", "#   ^^^^"),
+    "recursion": """
+@triton.jit
+def even(n):
+    return odd(n - 1)
+    #      ^^^^^^^^^^ called from here
+
+
+@triton.jit
+def odd(n):
+    return even(n - 1)
+    #      ^^^^^^^^^^^ error: recursion is not supported: this calls a function that is still being compiled
+
+
+@triton.jit
+def k(x_ptr, n):
+    tl.store(x_ptr, even(n))
+    #               ^^^^^^^ called from here
+""",
     "attribute of the language": """
 @triton.jit
 def k(x_ptr):
@@ -178,4 +196,4 @@ async def test_a_function_that_moved_says_where_to(bench: Workbench):
     await write(bench, "moved_function.py", text)
     (fault,) = bench.kernel("moved_function.py").faults
     assert "from triton.language.extra import libdevice" in (fault.help or "")
-    assert marked(bench, "moved_function.py", fault).startswith("tl.tanh")
+    assert "tl.tanh" in marked(bench, "moved_function.py", fault)

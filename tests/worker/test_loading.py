@@ -185,11 +185,11 @@ async def test_an_error_while_loading_is_where_it_was_raised(bench: Bench, sourc
     assert spots(fault.chain) == where
 
 
-async def test_endless_recursion_shows_its_ends(bench: Bench):
+async def test_endless_recursion_shows_each_of_its_places_once(bench: Bench):
     fault = await bench.fault("def grow(n):\n    return grow(n + 1)\nVALUE = grow(0)\n" + KERNEL, "a=f16[64]")
     assert fault.message.startswith("RecursionError")
-    assert len(fault.chain) == 32
-    assert spots(fault.chain)[-1] == "main/VALUE:1:8-15"
+    assert spots(fault.chain)[-2:] == ["main/grow:2:11-22", "main/VALUE:1:8-15"]
+    assert len(fault.chain) <= 3
 
 
 async def test_a_missing_module_comes_with_the_command_that_installs_it(bench: Bench):

@@ -128,9 +128,28 @@ async def test_a_recursion_that_never_ends_is_the_compiler_s_to_refuse(bench: Be
     )
     [fault] = inference.faults
     assert "recursion depth" in fault.message
-    assert len(fault.chain) == 32
-    assert spots(fault.chain)[-1] == "main/kernel:3:8-40"
+    assert spots(fault.chain) == ["main/down:2:11-25", "main/kernel:3:8-40"]
     assert set(types_of(inference, "x", "param")) == {"Tile[float32,(16)]"}
+    assert len(types_of(inference, "n", "param")) < 24
+
+
+async def test_the_end_of_a_deep_recursion_has_its_types(bench: Bench):
+    inference = await bench.infer(
+        """
+        def down(x, n):
+            if n > 0:
+                return down(x, n - 1)
+            last = x.astype(ct.float64)
+            return last
+
+        @ct.kernel
+        def kernel(a):
+            y = down(ct.load(a, (0,), (16,)), 100)
+        """,
+        "a=f32[64]",
+    )
+    assert not inference.faults
+    assert types_of(inference, "last") == ["Tile[float64,(16)]"]
 
 
 async def test_types_found_before_an_error_stay(bench: Bench):

@@ -87,12 +87,15 @@ def from_exception(error: BaseException, members: Collection[str], sources: dict
 
 
 def chain_of(trace: TracebackType | None, members: Collection[str]) -> list[Place]:
+    """Innermost first, each place once."""
     places = [place for place in _frames(trace) if place[0] in members]
-    # Recursion that ran to its limit: its ends say all.
-    if len(places) > 32:
-        places = places[:16] + places[-16:]
     places.reverse()
-    return places
+    return once(places)
+
+
+def once(chain: list[Place]) -> list[Place]:
+    """Each place where it is met first: a recursion that ran to its limit comes by the same ones a thousand times."""
+    return [list(place) for place in dict.fromkeys(map(tuple, chain))]
 
 
 def _frames(trace: TracebackType | None) -> Iterator[Place]:

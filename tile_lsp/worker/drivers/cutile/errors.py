@@ -26,13 +26,13 @@ def to_fault(
     code = type(error).__name__
     if isinstance(error, kinds.TileError):
         location = error.loc
-        chain = [] if location.is_unknown() else places.chain(location)
+        chain = [] if location.is_unknown() else faults.once(places.chain(location))
         cause = error.__cause__
         if isinstance(error, kinds.TileInternalError):
             return faults.fault(faults.USER, _internal(compiler, cause or error), chain, code=code)
         if cause is not None:
             # Python code that ran at compile time: where it raised is more exact than where it was called.
-            chain = [*faults.chain_of(cause.__traceback__, members), *chain]
+            chain = faults.once([*faults.chain_of(cause.__traceback__, members), *chain])
         return faults.fault(faults.USER, _LINE.sub("", str(error.message)), chain, code=code)
     if isinstance(error, RecursionError):
         return faults.fault(faults.USER, "The kernel nests deeper than cuda.tile can follow", code=code)

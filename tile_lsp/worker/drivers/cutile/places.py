@@ -44,6 +44,11 @@ class Places:
             self._sites[id(inner)] = (inner, around)
         return around
 
+    @staticmethod
+    def is_deep(chain: Chain) -> bool:
+        """True for places of a recursion, in which one call is like the one before."""
+        return len(chain) > _END and chain.count(chain[1]) > _END // 4
+
     def is_inside(self, location: Any) -> bool:
         return location.filename in self._members
 

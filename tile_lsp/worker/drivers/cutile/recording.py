@@ -114,7 +114,14 @@ class Recorder:
             if key in seen:
                 continue
             seen.add(key)
-            record: dict[str, Any] = {"chain": places.chain(location, site), "kind": kind, "type": known[1]}
+            chain = places.chain(location, site)
+            if places.is_deep(chain):
+                # What is bound there for the first time is told, not how a number counts down.
+                alike = (*key[:5], kind, known[1], name)
+                if alike in seen:
+                    continue
+                seen.add(alike)
+            record: dict[str, Any] = {"chain": chain, "kind": kind, "type": known[1]}
             if name is not None:
                 record["name"] = name
             if constant is not None:

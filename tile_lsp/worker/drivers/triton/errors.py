@@ -143,6 +143,9 @@ def _said(error: BaseException) -> tuple[str, str]:
     if message is None:
         message = str(error) if not hasattr(error, "node") else ""
     original = error.__context__ if hasattr(error, "error_message") else None
+    if isinstance(original, KeyError) and _raised_in(original, "call_JitFunction"):
+        # It looks for what the function returns, which it knows only when it is through with it.
+        return "recursion is not supported: this calls a function that is still being compiled", "recursion"
     match = _REPR.match(message)
     if match is not None:
         code = match[1]
@@ -155,6 +158,13 @@ def _said(error: BaseException) -> tuple[str, str]:
             except (SyntaxError, ValueError):
                 message = match[2]
     return _PLACE.sub("", message).strip(), code
+
+
+def _raised_in(error: BaseException, function: str) -> bool:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_code.co_name == function
 
 
 def _advice(message: str) -> str | None:
