@@ -87,6 +87,46 @@ async def test_an_assumed_type_gives_way_to_one_that_compiles(cuda: Cuda):
     assert view.job.job.arguments[0].spec == "int"
 
 
+LAMBDA = """\
+    template <typename F>
+    __device__ void twice(F f, int i) { f(i); f(i + 1); }
+    template <typename F>
+    __global__ void k(F f, float *x, int n) {
+        int i = threadIdx.x;
+        x[i] = f(i);
+        x[i] += f(i) * 2;
+        if (i < n) twice(f, i);
+    }
+    void run(float *x) { auto f = [=] __device__ (int i) { return x[i]; }; k<<<1, 32>>>(f, x, 3); }
+"""
+
+
+async def test_a_lambda_is_no_error(cuda: Cuda):
+    name = await cuda.open(LAMBDA)
+    view = cuda.bench.kernel(name)
+    assert not view.faults
+    assert view.inference is not None
+    (remark,) = [remark for remark in view.inference.remarks if remark.code == "callable"]
+    assert remark.message == snapshot(
+        "F: no launch that can be read says which function this is: "
+        "name a functor in a comment above the kernel: // tile-lsp: F=Op"
+    )
+    assert [place.span.line for place in view.positions.chain(remark.chain)] == [3]
+    assert cuda.bench.types_of(name, "i") == {"int"}
+    fault = await cuda.fault(LAMBDA, Stage.SASS)
+    assert (fault.message, fault.help) == snapshot(
+        (
+            "F: no launch that can be read says which function this is",
+            "name a functor in a comment above the kernel: // tile-lsp: F=Op",
+        )
+    )
+
+
+async def test_what_is_wrong_beside_a_lambda(cuda: Cuda):
+    found = await cuda.faults("template <typename F>\n__global__ void k(F f) {\n    f(y);\n}\n")
+    assert found == [('identifier "y" is undefined', ["3: y"])]
+
+
 async def test_broken_text_keeps_the_last_types(cuda: Cuda):
     name = await cuda.open("__global__ void k(float *x) {\n    float y = x[0];\n    x[1] = y;\n}\n")
     await cuda.bench.edit(name, "__global__ void k(float *x) {\n    float y = x[0];\n    x[1] = (y;\n")

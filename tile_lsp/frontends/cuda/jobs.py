@@ -17,6 +17,9 @@ from .signature import Given, read_comment, read_settings
 from .targets import check_target
 
 _TYPES = ("float", "int", "double", "unsigned int", "float4", "__half")
+#: The driver has a stand-in of this name, for lambdas and functors that nothing names.
+UNKNOWN = "unknown_callable"
+_WORD = re.compile(r"[^\W\d]\w*")
 #: What a number in a template is likely to be, by its name.
 _NUMBERS = (
     (re.compile(r"warp", re.I), "32"),
@@ -82,6 +85,8 @@ def _spec(
             continue
         elif parameter.default is not None:
             spec, origin = parameter.default, Origin("default")
+        elif _is_called(kernel, parameter):
+            spec, origin = UNKNOWN, Origin("assumed", "it is called, and nothing says what it is")
         else:
             spec, origin = _assumed(parameter), Origin("assumed", f"it is a {parameter.kind}")
         arguments.append(Argument(name, spec))
@@ -94,6 +99,19 @@ def _spec(
         comment,
         tuple(_alternatives(kernel, made, origins)),
         tuple(argument.spec for argument in made),
+    )
+
+
+def _is_called(kernel: KernelSite, parameter: TemplateParameter) -> bool:
+    """True for a parameter that stands for functions: `F f` and then `f(x)`, or `F{}(x)`."""
+    if parameter.kind != "typename":
+        return False
+    called = {one.name for one in kernel.arguments if set(_WORD.findall(one.type)) - {"const"} == {parameter.name}}
+    words = [token.text for token in kernel.piece.tokens]
+    return any(
+        (word in called and words[at + 1] == "(" and words[at - 1] not in (".", "->", "::"))
+        or (word == parameter.name and words[at + 1 : at + 4] in (["{", "}", "("], ["(", ")", "("]))
+        for at, word in enumerate(words[:-1])
     )
 
 
@@ -113,7 +131,9 @@ def _alternatives(
 ) -> list[tuple[Argument, ...]]:
     kinds = {parameter.name: parameter.kind for parameter in kernel.template}
     guessed = {
-        a.name for a, o in zip(arguments, origins, strict=True) if o.kind == "assumed" and kinds[a.name] == "typename"
+        a.name
+        for a, o in zip(arguments, origins, strict=True)
+        if o.kind == "assumed" and kinds[a.name] == "typename" and a.spec != UNKNOWN
     }
     if not guessed:
         return []

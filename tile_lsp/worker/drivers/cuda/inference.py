@@ -9,7 +9,7 @@ import contextlib
 import os
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ... import distributions, faults
@@ -43,6 +43,23 @@ def infer(compiler: Compiler, request: Mapping[str, Any]) -> tuple[Held | None, 
         "remarks": [*diagnostics.to_remarks(result.log, made.members), *remarks],
         "reached": [],
     }
+    unknown = [name for name, value in request.get("arguments") or () if value == unit.UNKNOWN]
+    if unknown:
+        message, help_ = _not_known(unknown)
+        inference["remarks"].append(
+            {
+                "message": f"{message}: {help_}",
+                "severity": "information",
+                "chain": _place(made, unknown[0]),
+                "code": "callable",
+            }
+        )
+        found = diagnostics.to_faults(result.log, made.members, result.status) if not result.ok else []
+        # The stand-in can't do all that a function may: what it can't is no error of the author's.
+        found = [fault for fault in found if unit.UNKNOWN not in fault["message"]]
+        if found:
+            inference["faults"] = found
+        return (None if found else Held(compiler, made, unknown=unknown)), {"inference": inference, "options": {}}
     if result.ok:
         return Held(compiler, made), {"inference": inference, "options": {}}
     found = diagnostics.to_faults(result.log, made.members, result.status)
@@ -50,6 +67,23 @@ def infer(compiler: Compiler, request: Mapping[str, Any]) -> tuple[Held | None, 
     if held is None:
         inference["faults"] = found
     return held, {"inference": inference, "options": {}}
+
+
+def _not_known(names: Sequence[str]) -> tuple[str, str]:
+    return (
+        f"{', '.join(names)}: no launch that can be read says which function this is",
+        f"name a functor in a comment above the kernel: // tile-lsp: {names[0]}=Op",
+    )
+
+
+def _place(made: unit.Unit, parameter: str) -> list[list[Any]]:
+    """Of a parameter of the kernel's template."""
+    name = made.name.partition("<")[0].rpartition("::")[2]
+    for member, text in reversed(made.members.items()):
+        lines = text.split("\n")
+        if parameter in lines and name in lines and "__global__" in lines:
+            return [[member, lines.index(parameter) + 1, -1, -1, -1]]
+    return []
 
 
 def _by_nvcc(
@@ -101,8 +135,11 @@ def _at_root() -> Iterator[None]:
 class Held:
     """A translation unit that compiles."""
 
-    def __init__(self, compiler: Compiler, made: unit.Unit, program: str | None = None) -> None:
-        """`program`: the nvcc that makes its code, where NVRTC won't."""
+    def __init__(
+        self, compiler: Compiler, made: unit.Unit, program: str | None = None, unknown: Sequence[str] = ()
+    ) -> None:
+        """`program`: the nvcc that makes its code, where NVRTC won't. `unknown`: arguments that it lacks for that."""
+        self._unknown = tuple(unknown)
         self._compiler = compiler
         self._unit = made
         self._nvcc = program
@@ -116,6 +153,9 @@ class Held:
         if len(targets) != 1:
             refused = faults.fault(faults.USER, "code is generated for one target at a time", code="target")
             return {"faults": {"": [refused]}}
+        if self._unknown:
+            message, help_ = _not_known(self._unknown)
+            return {"faults": {"": [faults.fault(faults.USER, message, help=help_, code="callable")]}}
         made = self._unit
         if self._nvcc is not None:
             return self._generate_by_nvcc(self._nvcc, dict(request.get("hints") or {}), targets[0])

@@ -57,6 +57,12 @@ _TYPES = {
     "CUsurfObject": "unsigned long long",
     "CUtensorMap": "struct CUtensorMap_st { alignas(64) unsigned long long opaque[16]; }",
 }
+#: What front ends write for the type of a lambda or a functor that nothing names: enough to type what is around it.
+UNKNOWN = "unknown_callable"
+_UNKNOWN = (
+    f"struct {UNKNOWN} {{ struct result {{ template <typename T> __device__ operator T() const; }}; "
+    "template <typename... A> __device__ result operator()(A &&...) const; };\n"
+)
 _WORD = re.compile(r"[^\W\d]\w*")
 #: For a kernel whose meaning is the same for every architecture.
 ANY_TARGET = "sm_90"
@@ -86,6 +92,7 @@ def compose(closure: Mapping[str, Any], arguments: Sequence[Sequence[str]]) -> U
     text_of_members = "".join(f'#line 1 "{name}"\n{text}\n' for name, text in members.items())
     source = _prelude(text_of_members) + text_of_members
     values = [value for _, value in arguments]
+    source += _UNKNOWN if UNKNOWN in values else ""
     expression = closure["entry"]["expression"]
     space = expression.partition("<")[0].rpartition("::")[0]
     if space and values:
