@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from inline_snapshot import snapshot
 
+from tile_lsp.analysis.snapshot import ProblemView
 from tile_lsp.cli.exits import Exit
-from tile_lsp.cli.faults import exit_code, fault_lines
+from tile_lsp.cli.faults import exit_code, fault_lines, problem_lines
 from tile_lsp.cli.source import Sources
 from tile_lsp.model.location import SourceRange, Span
 from tile_lsp.model.outcome import Fault, FaultKind
@@ -66,6 +67,30 @@ help: pip install 'cuda-tile[tileiras]'\
 @pytest.mark.parametrize("span", [Span(99, 0, 99, 1), Span(5, 0, 5, 0), Span(1, 400, 1, 500)])
 def test_a_place_beyond_the_text(span: Span):
     assert lines(Fault(FaultKind.USER, "odd"), span).startswith("/k.py:")
+
+
+def test_a_sources_control_characters_are_shown_not_obeyed():
+    sources = Sources({"/k.py": 'y = "\x1b]0;Z\x07\x9b" nope\n'}.get)
+    problem = ProblemView("invalid syntax", Span(1, 15, 1, 19))
+    assert "\n".join(problem_lines([problem], "/k.py", sources)) == snapshot("""\
+/k.py:1:15: error: invalid syntax
+ 1 | y = "\\x1b]0;Z\\x07\\x9b" nope
+   |                        ^~~~\
+""")
+
+
+def test_a_file_of_errors_has_the_first_ones_written_out():
+    sources = Sources({"/k.py": "?\n" * 30}.get)
+    problems = [ProblemView("no character of Python's", Span(line, 0, line, 1)) for line in range(1, 31)]
+    *_, last = problem_lines(problems, "/k.py", sources)
+    assert last == snapshot("/k.py: note: 10 more like these")
+
+
+def test_a_stage_that_a_target_does_not_have_is_the_command_lines_fault():
+    fault = Fault(FaultKind.USER, "gfx942 has no SASS", code="stage")
+    assert lines(fault) == "tile-lsp: error: gfx942 has no SASS"
+    assert exit_code([fault]) is Exit.USAGE
+    assert exit_code([fault, Fault(FaultKind.USER, "m")]) is Exit.KERNEL
 
 
 @pytest.mark.parametrize(

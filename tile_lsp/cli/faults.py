@@ -18,13 +18,19 @@ from tile_lsp.model.location import SourceRange
 from tile_lsp.model.outcome import Fault, FaultKind
 
 from .exits import Exit
-from .source import Sources
+from .source import Sources, short_path
+
+_MOST = 20
+"""Problems of a file that are written out: one that has more is no source."""
+_ASKED = "stage"
+"""The code of a fault of the command line alone: it asks for what the target does not have."""
 
 
 def fault_lines(fault: Fault, chain: Sequence[SourceRange], kernel: SourceRange, sources: Sources) -> Iterator[str]:
     """`chain`: where the fault is now, innermost first. `kernel`: its name, for a fault of its that has no place."""
     first, *rest = fault.message.splitlines() or [""]
-    place = chain[0] if chain else kernel if fault.kind is FaultKind.USER else None
+    at_kernel = fault.kind is FaultKind.USER and fault.code != _ASKED
+    place = chain[0] if chain else kernel if at_kernel else None
     yield f"{sources.where(place) if place else 'tile-lsp'}: error: {first}"
     yield from rest
     if place:
@@ -36,15 +42,21 @@ def fault_lines(fault: Fault, chain: Sequence[SourceRange], kernel: SourceRange,
         yield f"help: {fault.help}"
 
 
-def problem_lines(problem: ProblemView, path: str, sources: Sources) -> Iterator[str]:
-    """Something wrong in the text itself: a syntax error, a comment that can't be read."""
-    place = SourceRange(path, problem.span)
-    yield f"{sources.where(place)}: {problem.severity}: {problem.message}"
-    yield from sources.excerpt(place)
+def problem_lines(problems: Sequence[ProblemView], path: str, sources: Sources) -> Iterator[str]:
+    """What is wrong in the text itself: a syntax error, a comment that can't be read. Of many the first ones."""
+    for problem in problems[:_MOST]:
+        place = SourceRange(path, problem.span)
+        yield f"{sources.where(place)}: {problem.severity}: {problem.message}"
+        yield from sources.excerpt(place)
+    if len(problems) > _MOST:
+        yield f"{short_path(path)}: note: {len(problems) - _MOST} more like these"
 
 
 def exit_code(faults: Sequence[Fault], *, wrong: bool = False) -> Exit:
     """The kernel's faults go first: with the environment mended they would still be there. `wrong`: so is its text."""
-    if wrong or any(fault.kind is FaultKind.USER for fault in faults):
+    users = [fault for fault in faults if fault.kind is FaultKind.USER]
+    if wrong or any(fault.code != _ASKED for fault in users):
         return Exit.KERNEL
+    if users:
+        return Exit.USAGE
     return Exit.ENVIRONMENT if faults else Exit.OK

@@ -39,9 +39,8 @@ async def _run(one: OneFile, as_json: bool) -> Exit:
         write("".join(f"{line}\n" for line in _as_text(file)))
     sources = Sources(Files().read)
     code = Exit.OK
-    for problem in file.problems:
-        for line in problem_lines(problem, file.path, sources):
-            write_error(line)
+    for line in problem_lines(file.problems, file.path, sources):
+        write_error(line)
     for kernel in file.kernels:
         # A kernel with an error in it has its jobs all the same; one without a compiler has none.
         for fault in kernel.faults if not kernel.jobs else ():

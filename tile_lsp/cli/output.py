@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from .app import commands
+from .visible import visible
 
 _INTERRUPTED = 130
 """What shells use for a command that Ctrl-C ended."""
@@ -72,10 +73,10 @@ def write_bytes(data: bytes) -> None:
 
 
 def write_error(text: str) -> None:
-    """A line on standard error, after what standard output holds so far."""
+    """A line on standard error, after what standard output holds so far; no control character gets there."""
     with _writing():
         sys.stdout.flush()
-    sys.stderr.write(f"{text}\n")
+    sys.stderr.write(f"{visible(text)}\n")
 
 
 @contextlib.contextmanager

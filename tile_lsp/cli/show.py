@@ -28,6 +28,7 @@ from .names import choose_kernel, choose_stage, parse_pairs, parse_selector
 from .output import can_write, write, write_bytes, write_error
 from .source import Sources
 from .types_text import types_lines
+from .visible import visible
 from .workspace import OneFile
 
 #: Stages that no target, hint or symbol changes: one answer for all configs of the same arguments.
@@ -123,9 +124,8 @@ async def _show(
     sources = Sources(Files().read)
     problems = [problem for problem in file.problems if (problem.span, problem.message) not in others]
     wrong = any(problem.severity is Severity.ERROR and problem.code != _SYNTAX for problem in problems)
-    for problem in problems:
-        for line in problem_lines(problem, path, sources):
-            write_error(line)
+    for line in problem_lines(problems, path, sources):
+        write_error(line)
     jobs = _distinct(kernel.jobs) if stage in _SHARED else kernel.jobs
     if not jobs:
         _report(kernel.faults, kernel, sources)
@@ -151,7 +151,7 @@ async def _show(
                 write("\n")
             if stage is Stage.TYPES and len(all_shown) > 1:
                 write(f"{arguments_line(shown.job.job)}\n")
-            write(shown.text)
+            write(visible(shown.text))
         # Jobs that share what failed have one fault between them.
         _report(tuple(fault for fault in shown.faults if fault not in faults), kernel, sources)
         faults += shown.faults

@@ -16,6 +16,7 @@ from tile_lsp.ide.jobs import line_name
 from tile_lsp.model.location import SourceRange, Span
 
 from .scopes import Scope, scopes
+from .visible import visible
 
 #: Text of a file, None if it can't be read.
 Read = Callable[[str], str | None]
@@ -72,14 +73,14 @@ class Sources:
         text = self.line(path, span.line)
         if not text.strip():
             return []
-        before = _characters(text, span.column)
+        before = visible(_characters(text, span.column))
         end = span.end_column if span.end_line == span.line else len(text.encode())
-        marked = _characters(text, end)[len(before) :].rstrip()
+        marked = visible(_characters(text, end))[len(before) :].rstrip()
         number = line_name(place, self.cells(path)).rpartition(":")[2]
         # Tabs are kept before the mark, so that it stands below the range at any width of tab.
         indent = "".join("\t" if character == "\t" else " " * _width(character) for character in before)
         marks = "^" + "~" * (sum(map(_width, marked)) - 1)
-        return [f" {number} | {text}", f" {' ' * len(number)} | {indent}{marks}"]
+        return [f" {number} | {visible(text)}", f" {' ' * len(number)} | {indent}{marks}"]
 
 
 def short_path(path: str) -> str:
