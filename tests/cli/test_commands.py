@@ -123,3 +123,14 @@ def test_cache(tile_lsp: CommandLine, write: Write, tmp_path: Path):
 def test_cache_turned_off(tile_lsp: CommandLine, write: Write, command: str):
     write("tile-lsp.toml", "cache.enabled = false")
     assert tile_lsp("cache", command).code == 0
+
+
+def test_a_cache_that_keeps_nothing_is_said_once(tile_lsp: CommandLine, write: Write):
+    taken = {"XDG_CACHE_HOME": str(write("taken", ""))}
+    ran = tile_lsp("show", "sass", "kernels.py::größer", "--target", "sm_90", env=taken)
+    assert (ran.code, ran.err.count("warning")) == (0, 1)
+    assert "the setting cache.directory" in ran.err
+    for words, code in ((("cache", "info"), 0), (("cache", "clear"), 3)):
+        ran = tile_lsp(*words, env=taken)
+        assert (ran.code, ran.err.count("is no folder")) == (code, 1)
+        assert "the setting cache.directory" in ran.err

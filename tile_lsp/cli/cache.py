@@ -9,7 +9,7 @@ from tile_lsp.engine.stats import Counters
 from tile_lsp.engine.store import Store
 
 from .exits import Exit
-from .output import write
+from .output import write, write_error
 from .workspace import project_root, settings_of
 
 
@@ -22,6 +22,7 @@ def info() -> Exit:
     write(f"folder   {store.directory}\n")
     write(f"entries  {usage.entries}, of which {usage.unread} were never read\n")
     write(f"size     {size(usage.bytes)} of at most {size(limit)}\n")
+    _warn(store)
     return Exit.OK
 
 
@@ -30,7 +31,7 @@ def clear() -> Exit:
     before = store.usage()
     store.clear()
     write(f"removed {before.entries} entries, {size(before.bytes - store.usage().bytes)}\n")
-    return Exit.OK
+    return Exit.ENVIRONMENT if _warn(store) else Exit.OK
 
 
 def collect() -> Exit:
@@ -39,7 +40,17 @@ def collect() -> Exit:
     store.collect()
     after = store.usage()
     write(f"removed {before.entries - after.entries} entries, {size(before.bytes - after.bytes)}\n")
-    return Exit.OK
+    return Exit.ENVIRONMENT if _warn(store) else Exit.OK
+
+
+def _warn(store: Store) -> bool:
+    """Says what keeps the store from keeping anything. Whether something does."""
+    obstacle = store.obstacle()
+    if obstacle is None:
+        return False
+    write_error(f"tile-lsp: warning: {obstacle}: nothing can be kept there, nor removed")
+    write_error("help: the setting cache.directory names another folder, cache.enabled = false does without")
+    return True
 
 
 def _store() -> tuple[Store, int]:

@@ -71,6 +71,7 @@ class Store:
         self._max_bytes = max_bytes
         self._max_entry_bytes = max_entry_bytes
         self._written = 0
+        self._complained = False
 
     def get(self, key: str) -> dict[str, bytes] | None:
         """All blobs of an entry, verified, or None."""
@@ -102,7 +103,14 @@ class Store:
             self._write(index, msgspec.json.encode(_Index(SCHEMA, key, entries)))
             os.utime(index, (0, index.stat().st_mtime))  # access time 0: never read
         except OSError as error:
-            log.warning("store: could not keep %s: %s", key[:12], error)
+            if not self._complained:  # the next one fails for the same reason
+                self._complained = True
+                log.warning(
+                    "tile-lsp: warning: nothing can be kept in %s: %s\nhelp: the setting cache.directory names "
+                    "another folder, cache.enabled = false does without",
+                    self.directory,
+                    error.strerror or error,
+                )
             return
         self._written += size
         if self._written > self._max_bytes // 8:
@@ -151,6 +159,15 @@ class Store:
                 size += path.stat().st_size
         return Usage(entries, size, unread)
 
+    def obstacle(self) -> str | None:
+        """Why nothing can be kept in the folder; None where nothing stands in the way."""
+        if self.directory is None:
+            return None
+        folder = next(found for found in (self.directory, *self.directory.parents) if os.path.lexists(found))
+        if not folder.is_dir():
+            return f"{folder} is no folder"
+        return None if os.access(folder, os.W_OK | os.X_OK) else f"{folder} can't be written to"
+
     @contextlib.asynccontextmanager
     async def lock(self, key: str) -> AsyncIterator[None]:
         """Held while an entry is made, by one process at a time. Where locks don't work, nothing is held."""
@@ -167,7 +184,7 @@ class Store:
                     await asyncio.sleep(delay)
                     delay = min(delay * 1.5, 0.05)
         except OSError as error:
-            log.warning("store: no locks in %s: %s", self.directory, error)
+            log.debug("store: no locks in %s: %s", self.directory, error)
             descriptor = -1
         try:
             yield
