@@ -11,7 +11,7 @@ import pytest
 from tests.support.workbench import Workbench, workbench
 from tile_lsp.analysis.snapshot import State
 from tile_lsp.engine.analyse import FileAnalysis, analyse
-from tile_lsp.model.outcome import Fault, FaultKind
+from tile_lsp.model.outcome import Fault, FaultKind, Severity
 from tile_lsp.model.stage import Stage
 
 HEADER = "import cuda.tile as ct\n\nConstInt = ct.Constant[int]\n"
@@ -61,6 +61,24 @@ async def test_a_fault_of_our_own_is_said_where_it_came_up_and_stops_nothing_els
         monkeypatch.undo()
         await bench.edit("bad.py", ONE + "# mended")
         assert bench.types_of("bad.py", "a") == {"Tile[float32,(64)]"}
+
+
+async def test_a_job_comment_that_no_kernel_reads_is_said_to_be_none(tmp_path):
+    text = HEADER + kernel("first").replace("sm_90\n@", "sm_90\n\n@") + '''
+TEXT = """
+# tile-lsp: of a string
+"""
+''' + kernel("second") + "\n    # tile-lsp: x=f32[4]\n"  # fmt: skip
+    async with workbench(tmp_path, {"k.py": text}) as bench:
+        await bench.open("k.py")
+        problems = bench.session.snapshot().files[bench.path("k.py")].problems
+        lines = text.split("\n")
+        assert [lines[problem.span.line - 1] for problem in problems] == [
+            "# tile-lsp: x=f32[4096] y=f32[4096] N=64 target=sm_90",
+            "    # tile-lsp: x=f32[4]",
+        ]
+        assert problems[0].message == "no kernel stands right below this comment: it is not read"
+        assert problems[0].severity is Severity.WARNING
 
 
 async def test_of_twenty_edits_at_once_the_last_one_stays_and_the_others_are_dropped(tmp_path):

@@ -86,6 +86,11 @@ def read_comments(lines: Iterable[tuple[str, Span]]) -> tuple[JobComment, ...]:
     return tuple(found)
 
 
+def is_job_comment(text: str) -> bool:
+    """True for the text of a line, leader first, that begins a job comment."""
+    return _MARK.match(text) is not None
+
+
 def write_comment(items: Iterable[tuple[str, str]], leader: str = "#") -> str:
     """The comment that `read_comments` reads these names and values from; values without blanks outside brackets."""
     return f"{leader} tile-lsp: " + " ".join(f"{name}={value}" for name, value in items)

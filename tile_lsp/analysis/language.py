@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 from tile_lsp.model.closure import Closure
 from tile_lsp.model.location import Chain, Place, SourceRange, Span
@@ -110,6 +110,15 @@ class ClosureResult:
     blocked_by: Blocked | None = None
     instances: tuple[str, ...] = ()
     """For a kernel made by a function: the calls that make one, the one this closure is of first."""
+
+
+@runtime_checkable
+class TellsComments(Protocol):
+    """A language that knows the job comments of a file from what looks like one in a string."""
+
+    def job_comments(self, path: str, workspace: Any) -> Iterable[CommentLine]:
+        """The lines that begin one, whether or not a kernel reads it."""
+        ...
 
 
 @runtime_checkable

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tile_lsp.analysis.comments import JobComment, read_comments
-from tile_lsp.analysis.language import ClosureResult, SeesFolders, Site
+from tile_lsp.analysis.language import ClosureResult, SeesFolders, Site, TellsComments
 from tile_lsp.analysis.snapshot import ProblemView
 from tile_lsp.frontends.base import FrontEnd, JobSpec, Problem
 from tile_lsp.model.location import Span
@@ -15,6 +15,7 @@ from tile_lsp.model.outcome import Severity
 from tile_lsp.model.settings import Settings
 
 _LINE_END = re.compile("\r\n|\r|\n")
+_ORPHAN = "no kernel stands right below this comment: it is not read"
 _NOWHERE = Span(0, 0, 0, 0)
 """The span of a comment that stands in no file."""
 
@@ -74,6 +75,13 @@ def analyse(
     ]
     for kernel in kernels:
         problems += [ProblemView(p.message, p.span, p.severity, p.code) for p in kernel.problems]
+    if isinstance(language, TellsComments):
+        read_lines = {comment.span.line for kernel in kernels for comment in kernel.site.comment_lines}
+        problems += [
+            ProblemView(_ORPHAN, comment.span, Severity.WARNING, "comment")
+            for comment in language.job_comments(path, workspace)
+            if comment.span.line not in read_lines
+        ]
     results = [kernel.result for kernel in kernels if kernel.result is not None]
     files = frozenset({path}).union(*(result.files | result.missing for result in results))
     if isinstance(workspace, SeesFolders):

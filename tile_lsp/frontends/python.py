@@ -6,9 +6,16 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from tile_lsp.analysis.language import ClosureResult
+from tile_lsp.analysis.language import ClosureResult, CommentLine
 from tile_lsp.analysis.notebook import SUFFIX
-from tile_lsp.analysis.python import KernelSite, SyntaxProblem, Workspace, build_closure, find_kernels
+from tile_lsp.analysis.python import (
+    KernelSite,
+    SyntaxProblem,
+    Workspace,
+    build_closure,
+    find_kernels,
+    job_comments,
+)
 from tile_lsp.model.settings import Settings
 
 _OTHERS = (".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".cc", ".cpp", ".cxx")
@@ -39,6 +46,10 @@ class Python:
     def problems(self, path: str, workspace: Workspace) -> Iterable[SyntaxProblem]:
         file = workspace.file(path)
         return file.problems if file is not None else ()
+
+    def job_comments(self, path: str, workspace: Workspace) -> Iterable[CommentLine]:
+        file = workspace.file(path)
+        return job_comments(file) if file is not None else ()
 
 
 PYTHON = Python()

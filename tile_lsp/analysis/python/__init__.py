@@ -11,6 +11,7 @@ from tile_lsp.analysis.language import Blocked, ClosureResult, CommentLine
 
 from .closure import build_closure
 from .decode import decode
+from .job_comments import job_comments
 from .kernels import KernelSite, Parameter, find_kernels
 from .parse import PythonFile, SyntaxProblem, parse
 from .workspace import Workspace
@@ -27,5 +28,6 @@ __all__ = [
     "build_closure",
     "decode",
     "find_kernels",
+    "job_comments",
     "parse",
 ]
