@@ -66,3 +66,21 @@ def test_a_file_that_is_no_toml():
 
 def test_a_pyproject_of_others():
     assert settings({"/w/pyproject.toml": "[tool.black]\n"})[1] == ()
+
+
+def test_targets_and_hints_that_no_language_has_are_marked_where_they_are_written():
+    text = """\
+targets = ["sm_90", "banana"]
+[hints]
+num_warps = 4
+num_worps = 4
+[kernels."k*"]
+targets = ["gfx942", "sm_9"]
+"""
+    found, problems, _ = settings({"/w/tile-lsp.toml": text})
+    assert found.targets == ("sm_90", "banana")
+    lines = text.split("\n")
+    marked = [lines[p.span.line - 1][p.span.column : p.span.end_column] for p in problems]
+    assert marked == ["targets", "num_worps", "targets"]
+    assert "`banana`" in problems[0].message
+    assert "`sm_9`" in problems[2].message

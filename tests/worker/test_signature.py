@@ -115,6 +115,7 @@ async def test_scalars_constants_tuples_and_lists(bench: Bench, annotation: str,
         ("a=f16[64] n='relu'", "parameter n can't be 'relu': Unexpected constant value type"),
         ("a=f16[64] n=f16[64]", "Expected a"),
         ("a=f16[64] n==NOTHING", "NameError: name 'NOTHING' is not defined"),
+        ("a=f16[64] n==1/0", "ZeroDivisionError: division by zero (in `1/0`, of an argument)"),
     ],
 )
 async def test_arguments_that_don_t_fit_are_the_user_s_fault(bench: Bench, arguments: str, words: str):

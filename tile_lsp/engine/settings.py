@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from tile_lsp.frontends import FRONTENDS
+from tile_lsp.model.job import Config
 from tile_lsp.model.location import Span
-from tile_lsp.model.settings import SettingProblem, Settings, decode, merge
+from tile_lsp.model.settings import KernelSettings, SettingProblem, Settings, decode, merge
 from tile_lsp.model.toml import TomlSection, read_toml
 
 #: Files that may hold settings, with the table that does; the first of a folder that has them counts.
@@ -78,9 +80,28 @@ def _of_folder(root: str, read: Callable[[str], str | None], problems: list[File
 
 
 def _checked(path: str, section: TomlSection, problems: list[FileProblem]) -> Mapping[str, Any]:
-    problems += [FileProblem(path, p.message, section.locate(p.path)) for p in decode(section.values)[1]]
+    settings, wrong = decode(section.values)
+    problems += [FileProblem(path, p.message, section.locate(p.path)) for p in (*wrong, *_meaningless(settings))]
     for name in section.values:
         if name.lower() in _NOT_IN_FILES:
             message = f"`{name}` is for the editor's own settings: a workspace can't vouch for itself"
             problems.append(FileProblem(path, message, section.locate((name,))))
     return {name: value for name, value in section.values.items() if name.lower() not in _NOT_IN_FILES}
+
+
+def _meaningless(settings: Settings) -> Iterator[SettingProblem]:
+    """Targets and hints that no kernel language has. What only some have is for their kernels to say."""
+    tables: list[tuple[tuple[str, ...], Settings | KernelSettings]] = [((), settings)]
+    tables += [(("kernels", pattern), kernel) for pattern, kernel in settings.kernels.items()]
+    for path, table in tables:
+        for target in table.targets:
+            if not _is_taken(Config(target)):
+                message = f"`{target}` is a target of no kernel language: they have such as sm_90 and gfx942"
+                yield SettingProblem((*path, "targets"), message)
+        for name, value in table.hints.items():
+            if not _is_taken(Config(hints=((name, value),))):
+                yield SettingProblem((*path, "hints", name), f"no kernel language takes the hint {name} = {value}")
+
+
+def _is_taken(config: Config) -> bool:
+    return any(frontend.check_config(config) is None for frontend in FRONTENDS)

@@ -89,7 +89,10 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             try:
                 return eval(compile(expression, "<argument>", "eval", dont_inherit=True), module.__dict__)
             except BaseException as error:
-                raise faults.Refused(self.fault_of(error)) from error
+                fault = self.fault_of(error)
+                if not fault.get("chain"):
+                    fault["message"] += f" (in `{expression}`, of an argument)"
+                raise faults.Refused(fault) from error
 
     def fault_of(self, error: BaseException) -> faults.Fault:
         return faults.from_exception(error, self.sources.keys(), self.sources)
