@@ -64,7 +64,7 @@ def _call_of(typed: Sequence[Typed]) -> Span | None:
 
 
 def _expression(file: FileView, span: Span, typed: Sequence[Typed]) -> Markup:
-    stores = [entry for entry in typed if entry.record.kind == "store"]
+    stores = [entry for entry in typed if entry.record.kind in ("store", "declared")]
     typed = stores or typed
     label = typed[0].record.name or _source(file, span)
     by_meaning: dict[tuple[object, ...], list[Typed]] = {}

@@ -14,7 +14,7 @@ from tile_lsp.ide.jobs import line_name, where
 from tile_lsp.model.location import SourceRange
 from tile_lsp.model.outcome import TypeRecord
 
-KINDS = frozenset({"param", "store"})
+KINDS = frozenset({"param", "store", "declared"})
 """Names are listed where they are bound; the hover has every use and expression."""
 
 

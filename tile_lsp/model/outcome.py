@@ -54,7 +54,9 @@ class TypeRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     chain: Chain
     """The typed range first, then the call sites through which this record was reached."""
     kind: str
-    """`param`, `store` (an assignment target), `load` (a name read) or `expr`."""
+    """`param`, `store` (an assignment target), `declared` (one whose type the text says), `load` (a name read) or
+    `expr`.
+    """
     type: str
     """In the language's own notation: `Tile[float16,(128,64)]`."""
     name: str | None = None

@@ -45,6 +45,8 @@ Site = list[Any]
 Reach = Callable[[Cursor, Site | None, list[Site]], None]
 _MEMORIES = {CONSTANT_ATTRIBUTE: "__constant__", DEVICE_ATTRIBUTE: "__device__"}
 _DECLARED = {VARIABLE: "store", PARAMETER: "param", FIELD: "store", ENUM_CONSTANT: "store"}
+_QUALIFIERS = frozenset({"const", "volatile", "__restrict", "__restrict__", "struct", "enum", "class", "union"})
+_WORDS = re.compile(r"[^\W\d]\w*")
 _SPELLED = {"__shared__": "shared", "__constant__": "constant", "__device__": "global"}
 
 
@@ -106,7 +108,23 @@ class Expressions:
             constant = self._records.value(cursor, ty)
         text = f"{memory} {ty.text}" if memory else ty.text
         facts = [*self._meaning(ty), *self._size(ty)]
-        self._records.name(cursor, self._sites, _DECLARED[node.kind], text, name, constant, facts)
+        kind = _DECLARED[node.kind]
+        if kind == "store" and (node.kind == ENUM_CONSTANT or self._is_written(node, ty)):
+            kind = "declared"
+        self._records.name(cursor, self._sites, kind, text, name, constant, facts)
+
+    def _is_written(self, node: Node, ty: Known) -> bool:
+        """True if the text before a name says its type in the words that we would."""
+        name = self._tree.places.offset(self._clang.getCursorLocation(node.cursor))
+        if node.spot is None or node.spot.expanded or name is None:
+            return False
+        text, begin = self._tree.places.text, node.spot.begin
+        if begin == name:
+            # Of `int i, j;` the second has its name's extent alone.
+            begin = max(text.rfind(mark, 0, name) for mark in (b";", b"{", b"}")) + 1
+        said = set(_WORDS.findall(text[begin:name].decode("utf-8", "replace")))
+        implied = {"int"} if said & {"unsigned", "signed", "long", "short"} else set()
+        return "auto" not in said and set(_WORDS.findall(ty.text)) - _QUALIFIERS - implied <= said
 
     def _meaning(self, ty: Known) -> list[list[str]]:
         """What a type's name stands for."""
@@ -221,7 +239,7 @@ class Expressions:
         if node.kind == MEMBER:
             self._records.add(spot, self._sites, "expr", text, None, constant, [*facts, *self._lives(node)])
         else:
-            self._records.add(spot, self._sites, "store" if stored else "load", text, name, constant, facts)
+            self._records.add(spot, self._sites, "declared" if stored else "load", text, name, constant, facts)
 
     def _called(self, node: Node) -> None:
         """A call that the text may not show, such as a conversion's: what it calls is read too."""
