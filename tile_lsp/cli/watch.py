@@ -6,10 +6,10 @@ import asyncio
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from tile_lsp.analysis.snapshot import KernelView, State
-from tile_lsp.engine.events import KernelChanged, SessionEvent
+from tile_lsp.analysis.snapshot import KernelView, ProblemView, State
+from tile_lsp.engine.events import DiagnosticsChanged, KernelChanged, SessionEvent
 from tile_lsp.engine.session import Session
 from tile_lsp.engine.watching import Watcher, sources_under
 from tile_lsp.frontends import FRONTENDS
@@ -20,6 +20,7 @@ from .exits import Exit
 from .names import checked_path
 from .output import write
 from .source import short_path
+from .visible import visible
 from .workspace import OneFile
 
 _COMPILERS = re.compile(
@@ -66,12 +67,14 @@ class _Watch:
         self._session.files_changed(paths)
 
     def _on_event(self, event: SessionEvent) -> None:
-        if not isinstance(event, KernelChanged) or self._session is None:
+        if self._session is None or not isinstance(event, KernelChanged | DiagnosticsChanged):
             return
         file = self._session.snapshot().files.get(event.path)
-        for kernel in file.kernels if file is not None else ():
-            if kernel.name == event.kernel:
-                self._table.show(kernel)
+        kernels = file.kernels if file is not None else ()
+        # All of them: of one that stops parsing, or is mended as it was, only what is wrong in its file is new.
+        for kernel in kernels:
+            self._table.show(kernel, file.problems if file is not None else ())
+        self._table.keep(event.path, {kernel.name for kernel in kernels})
 
 
 def _mentions_compiler(path: str) -> bool:
@@ -83,8 +86,15 @@ def _mentions_compiler(path: str) -> bool:
         return False
 
 
-def rows(kernel: KernelView) -> Iterator[tuple[str, str, str]]:
-    """For each job of a kernel: its label, how it stands, and what it costs or what is wrong with it."""
+def rows(kernel: KernelView, problems: Sequence[ProblemView] = ()) -> Iterator[tuple[str, str, str]]:
+    """For each job of a kernel: its label, how it stands, and what it costs or what is wrong with it.
+
+    `problems`: what is wrong in its file, which is all that there is to say of a kernel that can't be read.
+    """
+    if kernel.state is State.STALE and not kernel.faults:
+        inside = [problem for problem in problems if kernel.span.contains(problem.span.line, problem.span.column)]
+        yield "", "error", next((problem.message for problem in (*inside, *problems)), "it can't be read")
+        return
     if kernel.state is State.COMPILING:
         yield "", "compiling", ""
         return
@@ -107,7 +117,7 @@ class _Lines:
     """For pipes and logs: a line for each change, none for what stayed as it was."""
 
     def __init__(self) -> None:
-        self._shown: dict[str, tuple[tuple[str, str, str], ...]] = {}
+        self._shown: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {}
 
     def __enter__(self) -> _Lines:
         return self
@@ -115,14 +125,25 @@ class _Lines:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def show(self, kernel: KernelView) -> None:
-        name = f"{short_path(kernel.path)}::{kernel.name}"
-        before = self._shown.get(name, ())
-        now = self._shown[name] = tuple(rows(kernel))
+    def show(self, kernel: KernelView, problems: Sequence[ProblemView]) -> None:
+        key = kernel.path, kernel.name
+        before = self._shown.get(key, ())
+        now = self._shown[key] = tuple(rows(kernel, problems))
         for row in now:
             if row not in before:
-                write("  ".join(part for part in (name, *row) if part) + "\n")
+                self._write(key, row)
         sys.stdout.flush()
+
+    def keep(self, path: str, names: Collection[str]) -> None:
+        """Of a file's kernels only these are left."""
+        for key in [key for key in self._shown if key[0] == path and key[1] not in names]:
+            del self._shown[key]
+            self._write(key, ("", "removed", ""))
+        sys.stdout.flush()
+
+    def _write(self, key: tuple[str, str], row: tuple[str, str, str]) -> None:
+        path, name = key
+        write(visible("  ".join(part for part in (f"{short_path(path)}::{name}", *row) if part)) + "\n")
 
 
 class _LiveTable:
@@ -132,7 +153,7 @@ class _LiveTable:
         from rich.live import Live
 
         self._folder = folder
-        self._kernels: dict[tuple[str, str], KernelView] = {}
+        self._rows: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {}
         self._live = Live(auto_refresh=False)
 
     def __enter__(self) -> _LiveTable:
@@ -142,17 +163,31 @@ class _LiveTable:
     def __exit__(self, *_: object) -> None:
         self._live.__exit__(None, None, None)
 
-    def show(self, kernel: KernelView) -> None:
+    def show(self, kernel: KernelView, problems: Sequence[ProblemView]) -> None:
+        key = kernel.path, kernel.name
+        found = tuple(rows(kernel, problems))
+        if self._rows.get(key) != found:
+            self._rows[key] = found
+            self._draw()
+
+    def keep(self, path: str, names: Collection[str]) -> None:
+        """Of a file's kernels only these are left."""
+        gone = [key for key in self._rows if key[0] == path and key[1] not in names]
+        for key in gone:
+            del self._rows[key]
+        if gone:
+            self._draw()
+
+    def _draw(self) -> None:
         from rich import box
         from rich.table import Table
         from rich.text import Text
 
-        self._kernels[kernel.path, kernel.name] = kernel
         table = Table(box=box.SIMPLE_HEAD)
         for column in ("kernel", "config", "state", "resources"):
             table.add_column(column, overflow="fold")
-        for (path, name), view in sorted(self._kernels.items()):
-            for index, (label, state, detail) in enumerate(rows(view)):
+        for (path, name), found in sorted(self._rows.items()):
+            for index, (label, state, detail) in enumerate(found):
                 title = f"{os.path.relpath(path, self._folder)}::{name}" if index == 0 else ""
                 table.add_row(Text(title), Text(label), Text(state, style=_STYLES.get(state, "")), Text(detail))
         self._live.update(table, refresh=True)
