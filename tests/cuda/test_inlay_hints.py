@@ -34,7 +34,7 @@ async def test_what_is_written_is_not_said_again(cuda: Cuda):
     hints = inlay_hints(cuda.bench.session.snapshot(), cuda.bench.path(name), 1, 99)
     assert [(hint.line, hint.label) for hint in hints if hint.kind == "type"] == [
         (8, ": float"),
-        (9, ": const int *"),
+        (9, ": int const *"),
         (10, ": int"),
     ]
     assert cuda.bench.types_of(name, "f") == {"float"}
