@@ -43,8 +43,10 @@ def test_a_picture_is_drawn_by_graphviz_or_says_what_is_missing(tile_lsp: Comman
         assert '<g id="b0_0" class="node">' in (folder / "loop.svg").read_text()
     ran = tile_lsp("graph", "sass", "loop.py::loop", "-o", "loop.svg", env={"PATH": str(tmp_path)})
     assert ran.code == 3
-    assert "there is no dot on PATH" in ran.err
-    assert "-o loop.dot" in ran.err
+    first, second = ran.err.splitlines()
+    assert first == "tile-lsp: error: svg is drawn by Graphviz, and there is no dot on PATH"
+    assert second.startswith("help: install Graphviz")
+    assert "-o loop.dot" in second
 
 
 @pytest.mark.parametrize(

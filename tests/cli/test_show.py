@@ -199,6 +199,17 @@ def test_a_fault_of_the_environment_names_the_command_that_mends_it(tile_lsp: Co
     assert f"help: {sys._base_executable} -m pip install 'cuda-tile[tileiras]" in ran.err
 
 
+@pytest.mark.parametrize(
+    ("python", "said"),
+    [("/nowhere/python", "there is no such interpreter"), ("pyton3", "there is no such interpreter"), ("/", "be run")],
+)
+def test_an_interpreter_that_is_not_there(tile_lsp: CommandLine, python: str, said: str):
+    ran = tile_lsp("show", "types", "kernels.py::größer", python=python)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"--python {python}: " in ran.err
+    assert said in ran.err
+
+
 def test_no_target(tile_lsp: CommandLine):
     ran = tile_lsp("show", "ptx", "kernels.py::größer", env={"PATH": "/nowhere"})
     assert (ran.code, ran.out) == (3, "")

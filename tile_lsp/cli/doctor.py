@@ -29,7 +29,7 @@ def run(python: str | None) -> Exit:
 
 
 async def _run(python: str | None) -> Exit:
-    here = OneFile.at(os.path.join(os.getcwd(), "kernel.py"), python)
+    here = OneFile.at(os.path.join(os.getcwd(), "kernel.py"), python, checked=False)
     found = _distinct(candidates(here.path, (here.root,), here.settings.python))
     if python is not None:
         found = found[:1]

@@ -24,8 +24,8 @@ def run(request: show.ShowRequest, output: str | None) -> Exit:
     if suffix not in (*_DRAWN, *_WRITTEN):
         raise UsageError(f"-o {output}: the name ends in {', '.join((*_DRAWN, *_WRITTEN))}")
     if suffix in _DRAWN and shutil.which("dot") is None:
-        write_error(f"error: {suffix[1:]} is drawn by Graphviz, and there is no dot on PATH")
-        write_error(f"  install Graphviz (apt-get install graphviz), or ask for -o {Path(output or '').stem}.dot")
+        write_error(f"tile-lsp: error: {suffix[1:]} is drawn by Graphviz, and there is no dot on PATH")
+        write_error(f"help: install Graphviz (apt-get install graphviz), or ask for -o {Path(output or '').stem}.dot")
         return Exit.ENVIRONMENT
     graphs: list[str] = []
 
@@ -57,6 +57,6 @@ def _picture(graphs: list[str], output: str, suffix: str) -> Exit:
             ["dot", f"-T{suffix[1:]}", "-o", name], input=dot.encode(), stderr=subprocess.PIPE, check=False
         )
         if drawn.returncode != 0:
-            write_error(f"error: dot: {drawn.stderr.decode(errors='replace').strip()}")
+            write_error(f"tile-lsp: error: dot: {drawn.stderr.decode(errors='replace').strip()}")
             return Exit.ENVIRONMENT
     return Exit.OK

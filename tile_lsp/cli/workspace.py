@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import NamedTuple
 
@@ -34,9 +35,11 @@ class OneFile(NamedTuple):
     settings: Settings
 
     @classmethod
-    def at(cls, path: str, python: str | None = None) -> OneFile:
-        """`python`: an interpreter that wins over the settings'."""
+    def at(cls, path: str, python: str | None = None, *, checked: bool = True) -> OneFile:
+        """`python`: an interpreter that wins over the settings'. UsageError if it is `checked` and there is none."""
         root = project_root(os.path.dirname(path))
+        if python and checked:
+            _check_interpreter(python, root)
         return cls(path, root, settings_of(root, python))
 
     def analyse(self, overrides: Mapping[str, str] = {}) -> FileAnalysis:
@@ -70,6 +73,15 @@ class OneFile(NamedTuple):
             yield session
         finally:
             await session.close()
+
+
+def _check_interpreter(python: str, root: str) -> None:
+    """A path from here, a name on PATH, or one from the project's folder."""
+    tried = os.path.abspath(python) if os.sep in python else shutil.which(python) or os.path.join(root, python)
+    if not os.path.exists(tried):
+        raise UsageError(f"--python {python}: there is no such interpreter; --python names one that has the compiler")
+    if not os.path.isfile(tried) or not os.access(tried, os.X_OK):
+        raise UsageError(f"--python {python}: it can't be run; --python names an interpreter, not its folder")
 
 
 def _why_unreadable(path: str) -> str:
