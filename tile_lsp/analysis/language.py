@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from tile_lsp.model.closure import Closure
 from tile_lsp.model.location import Chain, Place, SourceRange, Span
+from tile_lsp.model.outcome import Severity
 
 
 class PositionMap(Protocol):
@@ -76,12 +77,16 @@ class Site(Protocol):
 
 
 class TextProblem(Protocol):
-    """A region of a file that can't be read."""
+    """A region of a file that can't be read, or that names what isn't there."""
 
     @property
     def message(self) -> str: ...
     @property
     def span(self) -> Span: ...
+    @property
+    def severity(self) -> Severity: ...
+    @property
+    def code(self) -> str: ...
 
 
 @dataclasses.dataclass(frozen=True)

@@ -70,7 +70,7 @@ def analyse(
         for site in frontend.find_kernels(path, workspace)
     )
     problems = [
-        ProblemView(problem.message, problem.span, Severity.ERROR, "syntax")
+        ProblemView(problem.message, problem.span, problem.severity, problem.code)
         for problem in language.problems(path, workspace)
     ]
     for kernel in kernels:

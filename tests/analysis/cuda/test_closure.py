@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from inline_snapshot import snapshot
 
-from tests.analysis.cuda.fixtures import closure_of, members, sliced, text_of
+from tests.analysis.cuda.fixtures import MAIN, closure_of, members, sliced, text_of, workspace
+from tile_lsp.model.outcome import Severity
 
 CASES = {
     "what is not mentioned": ("int unused;\n__device__ int f() { return 1; }\n__global__ void k() {}\n", ["k"]),
@@ -267,6 +268,24 @@ def test_a_header_that_is_nowhere():
     assert result.closure is not None
     assert [note.message.partition(": ")[0] for note in result.closure.notes] == ['"lost.cuh" was not found']
     assert "/ws/lost.cuh" in result.missing
+
+
+LOST = {
+    "of the file": ('#include "lost.cuh"\n', [1]),
+    "of one that is not needed": ('#include <vector>\n#include "lost.h"\nint x;\n', [2]),
+    "in a condition": ('#ifdef _WIN32\n#include "lost.h"\n#endif\n', []),
+    "in the condition around a header": ('#ifndef A\n#define A\n#include "lost.h"\n#endif\n', [3]),
+    "of a header": ('#include "a.cuh"\n-- a.cuh\n#include "lost.h"\n', []),
+    "of the toolkit": ('#include "cuda_fp16.h"\n#include "cuda_runtime.h"\n#include <lost.h>\n', []),
+}
+
+
+@pytest.mark.parametrize("case", LOST)
+def test_headers_that_are_nowhere_are_told_where_they_are_named(case: str):
+    text, expected = LOST[case]
+    found = workspace(text).problems(MAIN)
+    assert [problem.span.line for problem in found] == expected
+    assert {(problem.severity, problem.code) for problem in found} <= {(Severity.WARNING, "include")}
 
 
 def test_headers_outside_of_the_workspace_count_by_content():

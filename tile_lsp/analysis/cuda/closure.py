@@ -18,7 +18,7 @@ from .kernels import KernelSite
 from .lexer import tokens
 from .positions import Part, Positions
 from .split import CLOSE, ELSE, IF, INCLUDE, OPEN, OTHER
-from .workspace import Unit, Workspace
+from .workspace import Unit, Workspace, lost_header
 
 _NEVER = frozenset({HOST, INSTANTIATION, ASSERTION})
 #: The module of the macros that come from settings and build systems.
@@ -176,12 +176,8 @@ class _Builder:
     def _notes(self) -> tuple[Note, ...]:
         kept_files = {self.unit.entries[number].file.path for number in self.kept}
         return tuple(
-            Note(
-                f'"{name}" was not found: what it declares is missing. Name its folder in the setting '
-                "tile-lsp.cuda.include-paths.",
-                span if path == self.unit.path else None,
-            )
-            for name, path, span in self.unit.unknown
+            Note(lost_header(name), span if path == self.unit.path else None)
+            for name, path, span, _ in self.unit.unknown
             if path in kept_files
         )
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from tile_lsp.model.location import Span
+from tile_lsp.model.outcome import Severity
 from tile_lsp.model.settings import Cuda
 
 from .facts import MACRO, NOTHING, OPERATOR, Facts, facts_of, specifier_macros
@@ -25,6 +26,8 @@ _DEEPEST = 64
 class TextProblem(NamedTuple):
     message: str
     span: Span
+    severity: Severity = Severity.ERROR
+    code: str = "syntax"
 
 
 class CudaFile:
@@ -191,8 +194,8 @@ class Unit:
         self.groups: dict[int, list[int]] = {}
         """The entries that begin, part and end a group."""
         self.files: set[str] = set()
-        self.unknown: list[tuple[str, str, Span]] = []
-        """Headers in quotes that are nowhere: how they are written, in which file, and where."""
+        self.unknown: list[tuple[str, str, Span, bool]] = []
+        """Headers in quotes that are nowhere: how they are written, in which file, where, and if in a condition."""
         self.labels: dict[str, str] = {}
         self._stack: list[tuple[int, str]] = []
         pieces = workspace.pieces(path)
@@ -254,8 +257,16 @@ class Unit:
             parts = [part for part in name.split("/") if part not in ("..", ".", "")]
             return path, "/".join(parts)
         if spec.startswith('"') and not is_toolkit(name):
-            self.unknown.append((name, file.path, file.span(piece.start, piece.end)))
+            self.unknown.append((name, file.path, file.span(piece.start, piece.end), self._in_condition()))
         return None
+
+    def _in_condition(self) -> bool:
+        """True where a compiler may never come by; the condition that keeps a header from being read twice is none."""
+        around = [self.entries[number] for number, kind in self._stack if kind == IF]
+        return any(
+            entry.piece is not entry.file.pieces[0] or not entry.piece.tokens[0].text.startswith(("#ifndef", "#if !"))
+            for entry in around
+        )
 
     @functools.cached_property
     def declared(self) -> dict[str, list[int]]:
@@ -295,6 +306,13 @@ class Unit:
         return [number for number, entry in enumerate(self.entries) if entry.facts.role == OPERATOR]
 
 
+def lost_header(name: str) -> str:
+    return (
+        f'"{name}" was not found: what it declares is missing. Name its folder in the setting '
+        "tile-lsp.cuda.include-paths."
+    )
+
+
 def _spec(piece: Piece) -> str:
     return piece.tokens[0].text.removeprefix("#include ").strip()
 
@@ -321,6 +339,18 @@ class Workspace:
     def missing(self) -> frozenset[str]:
         """Paths that were looked for in vain so far."""
         return frozenset(path for path, text in self._texts.items() if text is None)
+
+    def problems(self, path: str) -> list[TextProblem]:
+        """What can't be read in a file, and the headers that it names and that are nowhere."""
+        file = self.file(path)
+        if file is None:
+            return []
+        unit = self.unit(path)
+        lost = [(name, span) for name, where, span, maybe in unit.unknown if where == path and not maybe]
+        return [
+            *file.problems(),
+            *(TextProblem(lost_header(name), span, Severity.WARNING, "include") for name, span in lost),
+        ]
 
     def unit(self, path: str) -> Unit:
         """What a file is compiled in: of a header, the first source beside it that includes it, if there is one."""

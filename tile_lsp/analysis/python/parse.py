@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Iterator
 
 from tile_lsp.model.location import Span
+from tile_lsp.model.outcome import Severity
 
 from .embedded import unwrapped
 from .text import CELL_MARK, byte_column, clean
@@ -56,6 +57,8 @@ class SyntaxProblem:
 
     message: str
     span: Span
+    severity: Severity = Severity.ERROR
+    code: str = "syntax"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -44,8 +44,7 @@ class CudaText:
         return Workspace(path, read, roots, settings.cuda)
 
     def problems(self, path: str, workspace: Workspace) -> Iterable[TextProblem]:
-        file = workspace.file(path)
-        return file.problems() if file is not None else ()
+        return workspace.problems(path)
 
 
 class Cuda:
