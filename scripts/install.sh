@@ -55,5 +55,5 @@ if ! usable "$venv/bin/python"; then
     echo "Making $venv with $("$python" --version) …"
     make_venv "$python"
 fi
-echo "Installing tile-lsp, cuTile and NVIDIA's assembler into $venv (about 680 MB the first time) …"
+echo "Installing tile-lsp, cuTile and NVIDIA's assembler into $venv (about 950 MB the first time) …"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input -c constraints.txt -e '.[cutile,llvm,test]'
