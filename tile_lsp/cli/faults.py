@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from tile_lsp.analysis.snapshot import ProblemView
 from tile_lsp.model.location import SourceRange
-from tile_lsp.model.outcome import Fault, FaultKind
+from tile_lsp.model.outcome import Fault, FaultKind, Remark
 
 from .exits import Exit
 from .source import Sources, short_path
@@ -40,6 +40,17 @@ def fault_lines(fault: Fault, chain: Sequence[SourceRange], kernel: SourceRange,
         yield from sources.excerpt(caller)
     if fault.help:
         yield f"help: {fault.help}"
+
+
+def remark_lines(remark: Remark, chain: Sequence[SourceRange], kernel: SourceRange, sources: Sources) -> Iterator[str]:
+    """As `fault_lines`, of a warning: the compiler's number goes with it."""
+    place = chain[0] if chain else kernel
+    number = f" {remark.code}" if remark.code and remark.code.startswith("#") else ""
+    yield f"{sources.where(place)}: {remark.severity}{number}: {remark.message}"
+    yield from sources.excerpt(place)
+    for caller in chain[1:]:
+        yield f"{sources.where(caller)}: note: called from here"
+        yield from sources.excerpt(caller)
 
 
 def problem_lines(problems: Sequence[ProblemView], path: str, sources: Sources) -> Iterator[str]:

@@ -18,11 +18,11 @@ from tile_lsp.ide.documents import Document, Link, document
 from tile_lsp.ide.jobs import arguments_line
 from tile_lsp.ide.type_listing import type_listing
 from tile_lsp.model.location import SourceRange, Span
-from tile_lsp.model.outcome import Artifact, Fault, Severity
+from tile_lsp.model.outcome import Artifact, Fault, Remark, Severity
 from tile_lsp.model.stage import Stage
 
 from .exits import Exit, UsageError
-from .faults import exit_code, fault_lines, problem_lines
+from .faults import exit_code, fault_lines, problem_lines, remark_lines
 from .jobs import arguments_json, place_json
 from .names import choose_kernel, choose_stage, parse_pairs, parse_selector
 from .output import can_write, write, write_bytes, write_error
@@ -65,6 +65,8 @@ class Shown(NamedTuple):
     """For each line of `text`, the places that it came from, most specific first, each with its call sites after it."""
     faults: tuple[Fault, ...] = ()
     data: bytes = b""
+    remarks: tuple[Remark, ...] = ()
+    """Warnings, and what is said besides."""
 
 
 def run(request: ShowRequest) -> Exit:
@@ -141,6 +143,7 @@ async def _show(
             for job, outcome in zip(jobs, outcomes, strict=True)
         ]
     faults: list[Fault] = []
+    remarks: list[Remark] = []
     for index, shown in enumerate(all_shown):
         if request.as_json:
             write(f"{msgspec.json.encode(_as_json(kernel, stage, shown)).decode()}\n")
@@ -155,6 +158,12 @@ async def _show(
         # Jobs that share what failed have one fault between them.
         _report(tuple(fault for fault in shown.faults if fault not in faults), kernel, sources)
         faults += shown.faults
+        for remark in shown.remarks:
+            if remark not in remarks:
+                remarks.append(remark)
+                place = SourceRange(kernel.path, kernel.name_span)
+                for line in remark_lines(remark, kernel.positions.chain(remark.chain), place, sources):
+                    write_error(line)
     return exit_code(faults, wrong=wrong)
 
 
@@ -174,7 +183,9 @@ def _show_types(session: Session, path: str, name: str, index: int, sources: Sou
     _, kernel = _view(session, path, name)
     lines = list(types_lines(type_listing(kernel), kernel, sources, plain=not can_write("→·")))
     text = "".join(f"{line}\n" for line, _ in lines)
-    return Shown(kernel.jobs[index], text, tuple(links for _, links in lines), kernel.faults)
+    remarks = kernel.inference.remarks if kernel.inference is not None else ()
+    said = tuple(remark for remark in remarks if remark.severity in (Severity.WARNING, Severity.INFORMATION))
+    return Shown(kernel.jobs[index], text, tuple(links for _, links in lines), kernel.faults, remarks=said)
 
 
 def _show_artifact(
