@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the virtual environment given as first argument and installs tile-lsp into it, with its extras `cutile`, `llvm` and `test`.
+# Makes the virtual environment given as first argument and installs tile-lsp into it, with its extras `cutile`, `cuda`, `llvm` and `test`.
 # The interpreter is $PYTHON if that is set, else the first on PATH that will do. Runs from the root of the checkout.
 set -eu
 
@@ -55,5 +55,5 @@ if ! usable "$venv/bin/python"; then
     echo "Making $venv with $("$python" --version) …"
     make_venv "$python"
 fi
-echo "Installing tile-lsp, cuTile and NVIDIA's assembler into $venv (about 950 MB the first time) …"
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input -c constraints.txt -e '.[cutile,llvm,test]'
+echo "Installing tile-lsp, cuTile, NVRTC and NVIDIA's assembler into $venv (about 1.1 GB the first time) …"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input -c constraints.txt -e '.[cutile,cuda,llvm,test]'
