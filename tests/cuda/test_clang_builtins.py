@@ -53,10 +53,10 @@ def errors(text: str) -> dict[int, str]:
     options = [b"-arch=sm_90", b"--fdevice-syntax-only"]
     nvrtc.nvrtcCompileProgram(program, len(options), options)
     _, size = nvrtc.nvrtcGetProgramLogSize(program)
-    log = b" " * size
+    log = bytes(max(size, 2))  # it is written into, and Python shares those of one byte
     nvrtc.nvrtcGetProgramLog(program, log)
     found: dict[int, str] = {}
-    for line, message in re.findall(r"x\.cu\((\d+)\): error: (.*)", log.decode()):
+    for line, message in re.findall(r"x\.cu\((\d+)\): error: (.*)", log.decode().rstrip("\0")):
         found.setdefault(int(line), message)
     return found
 

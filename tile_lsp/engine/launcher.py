@@ -30,6 +30,7 @@ class Launcher:
         self._reading: asyncio.Task[None] | None = None
         self._answers: dict[int, asyncio.Future[_Answer]] = {}
         self._number = 0
+        self._closed = False
 
     async def run(
         self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], out: Path, err: Path, limit: float
@@ -49,17 +50,19 @@ class Launcher:
         if self._reading is not None and self._reading.done():
             self._lose(self._answers)
         try:
-            done = await asyncio.wait_for(asyncio.shield(answer), limit)
+            async with asyncio.timeout(limit):
+                done = await asyncio.shield(answer)
         except (TimeoutError, asyncio.CancelledError):
             self._tell(process, {"kill": number})
-            await answer
+            await asyncio.wait({answer}, timeout=_PARTING)
             raise
         if done.error is not None:
             raise OSError(0, done.error)
         return done.code
 
     async def close(self) -> None:
-        """End every program."""
+        """End every program; none is started from then on."""
+        self._closed = True
         if self._starting is None:
             return
         process = await self._starting
@@ -75,6 +78,8 @@ class Launcher:
             await self._reading
 
     async def _process(self) -> asyncio.subprocess.Process:
+        if self._closed:
+            raise OSError(0, "no more tools are started: this session has ended")
         if self._starting is not None and self._starting.done() and self._starting.result().returncode is not None:
             self._starting = None  # somebody killed it
         if self._starting is None:
@@ -97,12 +102,15 @@ class Launcher:
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None
-        while line := await process.stdout.readline():
-            answer = msgspec.json.decode(line, type=_Answer)
-            waiting = self._answers.pop(answer.id, None)
-            if waiting is not None and not waiting.done():
-                waiting.set_result(answer)
-        self._lose(self._answers)
+        try:
+            while line := await process.stdout.readline():
+                answer = msgspec.json.decode(line, type=_Answer)
+                waiting = self._answers.pop(answer.id, None)
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(answer)
+        finally:
+            # However it ends, at the end of the event loop too: who waits must not wait for ever.
+            self._lose(self._answers)
 
     @staticmethod
     def _lose(answers: dict[int, asyncio.Future[_Answer]]) -> None:

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any
@@ -20,6 +21,8 @@ from watchdog.observers import Observer
 from watchdog.observers.polling import PollingObserver
 
 log = logging.getLogger(__name__)
+# It watches a new folder twice when the folder appears while its parents do; it says so, and is right afterwards.
+warnings.filterwarnings("ignore", message="Callback with id", category=RuntimeWarning)
 
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inl", ".inc")
 _BUILDS = ("compile_commands.json", "CMakePresets.json", "CMakeUserPresets.json", "CMakeLists.txt")

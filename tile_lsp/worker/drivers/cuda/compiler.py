@@ -91,9 +91,11 @@ def _checked(result: tuple[Any, ...]) -> Any:
 
 
 def _bytes(size: Any, get: Any, program: Any) -> bytes:
-    data = b" " * _checked(size(program))
+    """NVRTC writes into the object that it is given: of one byte, Python has but one object for everybody."""
+    length = _checked(size(program))
+    data = bytes(max(length, 2))
     _checked(get(program, data))
-    return data
+    return data[:length]
 
 
 def _text(size: Any, get: Any, program: Any) -> str:
