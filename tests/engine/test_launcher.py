@@ -28,6 +28,13 @@ async def run(launcher: Launcher, folder: Path, *argv: str, limit: float = 60.0)
     return await launcher.run(argv, cwd=folder, env=env, out=folder / "out", err=folder / "err", limit=limit)
 
 
+async def sleeping() -> psutil.Process:
+    """The program, once it runs: nothing tells of that."""
+    while not (found := [one for one in psutil.Process().children(recursive=True) if one.name() == "sleep"]):  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    return found[0]
+
+
 @pytest.mark.parametrize("code", [0, 3])
 async def test_status_and_output(launcher: Launcher, tmp_path: Path, code: int) -> None:
     assert await run(launcher, tmp_path, sys.executable, "-c", PROGRAM, str(code)) == code
@@ -47,9 +54,7 @@ async def test_a_program_that_takes_too_long_is_gone(launcher: Launcher, tmp_pat
 
 async def test_killed_it_is_started_again(launcher: Launcher, tmp_path: Path) -> None:
     waiting = asyncio.ensure_future(run(launcher, tmp_path, "sleep", "600"))
-    while not (found := [one for one in psutil.Process().children(recursive=True) if one.name() == "sleep"]):
-        await asyncio.sleep(0.01)
-    found[0].parent().kill()
+    (await sleeping()).parent().kill()
     with pytest.raises(OSError, match="ended"):
         await waiting
     assert await run(launcher, tmp_path, sys.executable, "-c", PROGRAM, "0") == 0
@@ -58,8 +63,7 @@ async def test_killed_it_is_started_again(launcher: Launcher, tmp_path: Path) ->
 async def test_closed_it_starts_nothing(tmp_path: Path) -> None:
     launcher = Launcher()
     waiting = asyncio.ensure_future(run(launcher, tmp_path, "sleep", "600"))
-    while not [one for one in psutil.Process().children(recursive=True) if one.name() == "sleep"]:
-        await asyncio.sleep(0.01)
+    await sleeping()
     await launcher.close()
     with pytest.raises(OSError, match="ended"):
         await waiting

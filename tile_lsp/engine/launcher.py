@@ -47,8 +47,6 @@ class Launcher:
             process,
             {"id": number, "argv": argv, "cwd": str(cwd), "env": env, "out": str(out), "err": str(err)},
         )
-        if self._reading is not None and self._reading.done():
-            self._lose(self._answers)
         try:
             async with asyncio.timeout(limit):
                 done = await asyncio.shield(answer)
@@ -80,8 +78,8 @@ class Launcher:
     async def _process(self) -> asyncio.subprocess.Process:
         if self._closed:
             raise OSError(0, "no more tools are started: this session has ended")
-        if self._starting is not None and self._starting.done() and self._starting.result().returncode is not None:
-            self._starting = None  # somebody killed it
+        if self._reading is not None and self._reading.done():
+            self._starting = self._reading = None  # somebody killed it
         if self._starting is None:
             self._starting = asyncio.ensure_future(self._start())
         return await asyncio.shield(self._starting)
