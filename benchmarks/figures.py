@@ -22,7 +22,7 @@ from .client import Client
 from .workplace import TARGET, Bench, Case, Figure, Language, environment, ratio, timed
 
 CUTILE = Language("", "baseline", "front end", "codegen")
-OCCUPANCIES = [{"occupancy": number} for number in range(1, 10)]
+OCCUPANCIES = [{"occupancy": number} for number in range(1, 18)]
 MATMUL = Case(
     "matmul.py",
     "matmul",
