@@ -37,7 +37,11 @@ async def test_each_change_is_a_line_until_it_is_interrupted(tmp_path: Path):
     file.write_text(KERNEL)
     watch = [sys.executable, "-m", "tile_lsp", "watch", str(kernels), "--python", sys.executable]
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    process = await asyncio.create_subprocess_exec(*watch, stdout=asyncio.subprocess.PIPE, env=environment)
+    # What a shell starts in the background ignores interrupts, and hands that down.
+    heeding = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    process = await asyncio.create_subprocess_exec(
+        *watch, stdout=asyncio.subprocess.PIPE, env=environment, preexec_fn=heeding
+    )
     try:
         await until(process, "copy.py::copy", "sm_90", "compiled", "registers")
         file.write_text(KERNEL.replace("ct.load", "ct.lode"))
