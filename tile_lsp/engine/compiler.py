@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import hashlib
 import os
 import re
@@ -570,9 +571,16 @@ def _input(kind: str, name: str) -> str:
         value = os.environ.get(name)
         return "" if value is None else _content(os.fsencode(value))
     try:
-        return _content(Path(name).read_bytes())
+        status = os.stat(name)
+        return _file_content(name, status.st_mtime_ns, status.st_size)
     except OSError:
         return ""
+
+
+@functools.lru_cache(maxsize=256)
+def _file_content(name: str, modified: int, size: int) -> str:
+    """Asked for at each keystroke: a file that was not written is not read again."""
+    return _content(Path(name).read_bytes())
 
 
 def _with_our_environment(inference: Inference) -> Inference:
