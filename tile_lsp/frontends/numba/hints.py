@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Callable
 
-import msgspec
-
+from tile_lsp.frontends.hints import Hint, check, check_all
 from tile_lsp.model.job import Config, Scalar
 
 from .targets import check_target
-
-
-class Hint(msgspec.Struct, frozen=True):
-    """An option, and what it may be."""
-
-    allowed: str
-    """For people."""
-    valid: Callable[[Scalar], bool]
 
 
 def _flag(value: Scalar) -> bool:
@@ -59,25 +48,15 @@ def parse_hint(text: str) -> Scalar:
 
 def check_hint(name: str, value: Scalar) -> str | None:
     """A message if there is no such option, or if it can't have that value."""
-    hint = HINTS.get(name)
-    if hint is None:
-        close = difflib.get_close_matches(name, HINTS, n=1)
-        advice = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(HINTS)}"
-        return f"`{name}` is no option of numba-cuda; {advice}"
-    return None if hint.valid(value) else f"{name} is {hint.allowed}, not {value}"
+    return check(name, value, HINTS, "no option of numba-cuda")
 
 
 def check_config(config: Config) -> str | None:
     """A message for people if target, options or symbol can't be right."""
     if config.target is not None and (message := check_target(config.target)):
         return message
-    seen: set[str] = set()
-    for name, value in config.hints:
-        if name in seen:
-            return f"{name} is given twice"
-        seen.add(name)
-        if message := check_hint(name, value):
-            return message
+    if message := check_all(config.hints, check_hint):
+        return message
     if config.symbol is not None:
         return "numba-cuda makes a kernel's symbol of its name and its types; it can't be chosen"
     return None

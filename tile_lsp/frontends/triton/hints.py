@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 
-import msgspec
-
+from tile_lsp.frontends import hints
+from tile_lsp.frontends.hints import check, check_all
 from tile_lsp.model.job import Config, Scalar
 
 from . import targets
 
 
-class Hint(msgspec.Struct, frozen=True):
-    """An option, and what it may be."""
+class Hint(hints.Hint, frozen=True):
+    """A hint, and where it takes effect."""
 
-    allowed: str
-    """For people."""
-    valid: Callable[[Scalar], bool]
     typed: bool = False
     """True where the option reaches TTIR."""
 
@@ -65,27 +61,15 @@ def parse_hint(text: str) -> Scalar:
 
 def check_hint(name: str, value: Scalar) -> str | None:
     """A message if there is no such option, or if it can't have that value."""
-    hint = HINTS.get(name)
-    if hint is None:
-        close = difflib.get_close_matches(name, HINTS, n=1)
-        advice = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(HINTS)}"
-        return f"`{name}` is no option of triton; {advice}"
-    if not hint.valid(value):
-        return f"{name} is {hint.allowed}, not {value}"
-    return None
+    return check(name, value, HINTS, "no option of triton")
 
 
 def check_config(config: Config) -> str | None:
     """A message for people if target, options or symbol can't be right."""
     if config.target is not None and (message := targets.check_target(config.target)):
         return message
-    seen: set[str] = set()
-    for name, value in config.hints:
-        if name in seen:
-            return f"{name} is given twice"
-        seen.add(name)
-        if message := check_hint(name, value):
-            return message
+    if message := check_all(config.hints, check_hint):
+        return message
     if config.symbol is not None:
         return "triton names a kernel's symbol after its function; it can't be chosen"
     return None
