@@ -18,10 +18,6 @@ class Hint(msgspec.Struct, frozen=True):
     valid: Callable[[Scalar], bool]
 
 
-def is_flag(value: Scalar) -> bool:
-    return type(value) is bool
-
-
 def check(name: str, value: Scalar, hints: Mapping[str, Hint], none: str) -> str | None:
     """A message if there is no such hint, or if it can't have that value. `none`: `"no option of triton"`."""
     hint = hints.get(name)
