@@ -251,6 +251,28 @@ def k(x_ptr):
     assert bench.types_of("vendors.py", "at") == {"tensor<32xint32>"}
 
 
+@pytest.mark.parametrize("imported", ["from packaging import version", "import packaging.version as version"])
+async def test_code_that_compares_versions_chooses_the_branch_of_this_one(bench: Workbench, imported: str):
+    text = f"""\
+{imported}
+
+if version.parse(triton.__version__) >= version.parse("3.1"):
+    root = tl.math.sqrt
+else:
+    root = tl.math.no_longer_there
+
+
+# tile-lsp: x_ptr=*fp32
+@triton.jit
+def k(x_ptr):
+    x = root(tl.load(x_ptr))
+    tl.store(x_ptr, x)
+"""
+    await write(bench, "branch.py", text)
+    assert not bench.kernel("branch.py").faults
+    assert bench.types_of("branch.py", "x") == {"fp32"}
+
+
 async def test_of_several_guesses_that_fail_the_one_that_got_further_is_told(bench: Workbench):
     text = """\
 import not_here_at_all as somewhere

@@ -18,6 +18,7 @@ from typing import Any
 
 #: Libraries that are taken to be there, whatever is installed: files that import them are not written for less.
 _EXPECTED = frozenset({"torch", "numpy", "packaging", "einops"})
+_VERSIONS = "packaging.version"
 
 Make = Callable[[str], ModuleType]
 Placeholder = Callable[[str], Any]
@@ -92,6 +93,9 @@ class Absent:
         return f"{path.partition('.')[0]} is not installed in {sys.executable}"
 
     def attribute(self, path: str) -> Any:
+        if path == _VERSIONS:
+            # `from packaging import version`, of a package that nobody imported as a module.
+            return self._module(path, None)
         if path.endswith((".Version", ".parse_version")):
             # Whoever's it is: a comparison that always said no would choose the branch for old versions.
             return Version
@@ -244,7 +248,7 @@ class _Answer(Nothing):
 
 def _packaging(name: str) -> ModuleType | None:
     """`packaging.version`, which files compare versions with: a stand-in that always said no would choose wrong."""
-    if name != "packaging.version":
+    if name != _VERSIONS:
         return None
     module = ModuleType(name)
     module.Version = module.LegacyVersion = module.parse = Version  # type: ignore[attr-defined]
