@@ -94,6 +94,26 @@ def test_a_helper_that_is_reached_at_two_types_shows_both_by_caller():
     )
 
 
+def test_two_calls_on_one_line_are_told_apart():
+    helper = Source(HELPER, "/w/helpers.py")
+    source = Source("""
+        def k(A, A2):
+            a, größe = gelu(A), gelu(A2)
+    """)
+    helper.cursor = (2, 4)
+    kernel = source.kernel(
+        "k",
+        helper.typed("store", "y", "f16", source.place("gelu(A)")),
+        helper.typed("store", "y", "f32", source.place("gelu(A2)")),
+    )
+    check(
+        helper,
+        [],
+        "y: f16\n\nin k, called at k.py:2:16\n\ny: f32\n\nin k, called at k.py:2:25\n\nk for sm_90",
+        source.view(kernel),
+    )
+
+
 def test_a_helper_of_two_kernels_at_one_type_names_both():
     helper = Source(HELPER, "/w/helpers.py")
     helper.cursor = (2, 4)

@@ -7,8 +7,9 @@
     swizzle · called at 36:19
       14:5   rows → Tile[int32,()]
 
-A helper that is called with several types has a line for each, with the calls that lead to it. An argument that nobody
-gave says so: `(assumed)`.
+A helper that is called with several types has a line for each, with the calls that lead to it; where its language has a
+name for what it is with those types, as for a template's instantiations, it has a section for each. An argument that
+nobody gave says so: `(assumed)`.
 """
 
 from __future__ import annotations
@@ -69,6 +70,8 @@ def _is_own(row: TypeRow, kernel: KernelView) -> bool:
 def _title(row: TypeRow, sources: Sources) -> str:
     """The function that a binding is in; what is at the top of its file around it, where that can't be told."""
     place = row.chain[0]
+    if row.record.scope is not None:
+        return row.record.scope
     return scope_of(sources.scopes(place.path), place.span) or _SECOND.sub("", _member_name(row.record))
 
 

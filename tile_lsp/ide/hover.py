@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -13,7 +13,8 @@ from tile_lsp.ide.layouts import layouts_of
 from tile_lsp.ide.markup import Block, Code, Items, Markup, Text, code
 from tile_lsp.ide.resources import resources_line
 from tile_lsp.ide.type_index import Typed, covers, size, typed_on
-from tile_lsp.model.location import Span
+from tile_lsp.ide.type_listing import column as column_of
+from tile_lsp.model.location import SourceRange, Span
 from tile_lsp.model.stage import Stage
 
 _SHOWN = 6
@@ -45,7 +46,7 @@ def hover(snapshot: Snapshot, path: str, line: int, column: int) -> Hover | None
     if not typed:
         return None
     span = _call_of(typed) or min((entry.span for entry in typed), key=size)
-    return Hover(_expression(file, span, [entry for entry in typed if entry.span == span]), span)
+    return Hover(_expression(file, span, [entry for entry in typed if entry.span == span], snapshot.files), span)
 
 
 _VALUELESS = ("function ", "module ")
@@ -63,7 +64,7 @@ def _call_of(typed: Sequence[Typed]) -> Span | None:
     return min((entry.span for entry in around), key=size, default=None)
 
 
-def _expression(file: FileView, span: Span, typed: Sequence[Typed]) -> Markup:
+def _expression(file: FileView, span: Span, typed: Sequence[Typed], files: Mapping[str, FileView]) -> Markup:
     stores = [entry for entry in typed if entry.record.kind in ("store", "declared")]
     typed = stores or typed
     label = typed[0].record.name or _source(file, span)
@@ -73,11 +74,12 @@ def _expression(file: FileView, span: Span, typed: Sequence[Typed]) -> Markup:
         by_meaning.setdefault((record.type, record.constant, record.facts), []).append(entry)
     blocks: list[Block] = []
     several = len(by_meaning) > 1
+    ways = _Ways(typed, files)
     for entries in list(by_meaning.values())[:_SHOWN]:
         blocks.append(Code(f"{label}: {entries[0].record.type}"))
         details = _details(entries[0])
         if several:
-            details = [*_reached(entries), *details]
+            details = [*ways.of(entries), *details]
         if details:
             blocks.append(Text(" · ".join(details)))
     if len(by_meaning) > _SHOWN:
@@ -85,7 +87,7 @@ def _expression(file: FileView, span: Span, typed: Sequence[Typed]) -> Markup:
     kernels = _distinct_kernels(typed)
     blocks += _layouts(typed)
     if not several:
-        callers = _reached(typed)
+        callers = ways.of(typed)
         if callers and typed[0].callers():
             blocks.append(Text(" · ".join(callers)))
     blocks += _footer(kernels)
@@ -113,17 +115,36 @@ def _details(entry: Typed) -> list[str]:
     return details + [f"{name} {code(value)}" for name, value in record.facts]
 
 
-def _reached(entries: Sequence[Typed]) -> list[str]:
-    """By which callers: `"in `matmul`, called at matmul.py:32"`."""
-    lines: dict[str, None] = {}
-    for entry in entries:
-        callers = entry.callers()
-        text = f"in `{entry.kernel.name}`"
-        if callers:
-            text += ", called at " + " ← ".join(where(place, entry.kernel.cells) for place in callers)
-        lines[text] = None
-    shown = list(lines)
-    return shown[:_SHOWN] + ([f"and {len(shown) - _SHOWN} more callers"] if len(shown) > _SHOWN else [])
+class _Ways:
+    """By which callers a helper's records are reached: `"in `matmul`, called at matmul.py:32"`.
+
+    Where there are several, the instantiation of a template is named (``as `scaled<float>` in `matmul` ``), else calls
+    that share a line have their columns.
+    """
+
+    def __init__(self, typed: Sequence[Typed], files: Mapping[str, FileView]) -> None:
+        self._files = files
+        self._named = len({entry.record.scope for entry in typed}) > 1
+        calls = {place for entry in typed for place in entry.callers()} if not self._named else ()
+        lines = [(place.path, place.span.line) for place in calls]
+        self._shared = {line for line in lines if lines.count(line) > 1}
+
+    def of(self, entries: Sequence[Typed]) -> list[str]:
+        lines: dict[str, None] = {}
+        for entry in entries:
+            callers = entry.callers()
+            text = f"in `{entry.kernel.name}`"
+            if self._named and entry.record.scope:
+                text = f"as `{entry.record.scope}` {text}"
+            if callers:
+                text += ", called at " + " ← ".join(self._where(place, entry.kernel.cells) for place in callers)
+            lines[text] = None
+        shown = list(lines)
+        return shown[:_SHOWN] + ([f"and {len(shown) - _SHOWN} more callers"] if len(shown) > _SHOWN else [])
+
+    def _where(self, place: SourceRange, cells: Sequence[int]) -> str:
+        text = where(place, cells)
+        return f"{text}:{column_of(place, self._files)}" if (place.path, place.span.line) in self._shared else text
 
 
 def _distinct_kernels(typed: Sequence[Typed]) -> list[KernelView]:

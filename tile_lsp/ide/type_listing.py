@@ -39,7 +39,7 @@ def type_listing(kernel: KernelView, files: Mapping[str, FileView] = {}) -> tupl
             continue
         place = chain[0]
         prefix = "" if place.path == kernel.path else f"{place.path.rsplit('/', 1)[-1]}:"
-        text = f"{prefix}{line_name(place, kernel.cells)}:{_column(place, files)} {record.name}: {record.type}"
+        text = f"{prefix}{line_name(place, kernel.cells)}:{column(place, files)} {record.name}: {record.type}"
         if record.constant is not None:
             text += f" = {record.constant}"
         if len(chain) > 1:
@@ -50,9 +50,9 @@ def type_listing(kernel: KernelView, files: Mapping[str, FileView] = {}) -> tupl
     )
 
 
-def _column(place: SourceRange, files: Mapping[str, FileView]) -> int:
-    """Bytes from 0 to characters from 1."""
-    file, (line, column, _, _) = files.get(place.path), place.span
+def column(place: SourceRange, files: Mapping[str, FileView]) -> int:
+    """Where a range begins in its line: characters from 1."""
+    file, (line, start, _, _) = files.get(place.path), place.span
     if file is None or line > len(file.lines):
-        return column + 1
-    return len(file.lines[line - 1].encode(errors="surrogatepass")[:column].decode(errors="ignore")) + 1
+        return start + 1
+    return len(file.lines[line - 1].encode(errors="surrogatepass")[:start].decode(errors="ignore")) + 1

@@ -64,6 +64,9 @@ class TypeRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """The value, where the compiler knows it."""
     facts: tuple[tuple[str, str], ...] = ()
     """What else is known, in order: `("divisible by", "16")`, `("strides", "(?, 1)")`."""
+    scope: str | None = None
+    """The function or class that it is in, where that is another than the kernel and its text says less of it than its
+    language does: `ops::scaled<float, 8>`."""
 
 
 class Artifact(msgspec.Struct, frozen=True, omit_defaults=True):

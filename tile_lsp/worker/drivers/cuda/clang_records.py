@@ -7,6 +7,7 @@ import struct
 from typing import Any
 
 from .clang_library import Cursor
+from .clang_names import Names
 from .clang_places import Spot
 from .clang_tree import Known, Tree
 
@@ -19,13 +20,27 @@ class Records:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._clang = tree.clang
+        self._names = Names(tree)
+        self._scope: int | None = None
         self._types: dict[Any, dict[str, Any]] = {}
         self._remarks: dict[Any, dict[str, Any]] = {}
         self.aliases: dict[str, str] = {}
         """Names of types that are not to be shown, and what they stand for."""
 
     def types(self) -> list[dict[str, Any]]:
+        names: dict[int, str | None] = {}
+        for record in self._types.values():
+            number = record.pop("scope", None)
+            if number is not None:
+                if number not in names:
+                    names[number] = self._names.text(number)
+                if (name := names[number]) is not None:
+                    record["scope"] = name
         return list(self._types.values())
+
+    def enter(self, scope: Cursor | None) -> None:
+        """What follows is in this function, class or enumeration; in the kernel itself, or at the top, if None."""
+        self._scope = None if scope is None else self._names.scope(scope)
 
     def remarks(self) -> list[dict[str, Any]]:
         return list(self._remarks.values())
@@ -46,7 +61,9 @@ class Records:
         if self.aliases:
             text = self._shown(text)
             facts = [[label, shown] for label, value in facts or () if (shown := self._shown(value)) != text]
-        at = (*place, kind, text, name, constant, tuple(map(tuple, facts or ())), tuple(map(tuple, sites)))
+        # What stands in the kernel, such as a lambda's body, is the kernel's, whichever way it was reached.
+        scope = self._scope if sites else None
+        at = (*place, kind, text, name, constant, tuple(map(tuple, facts or ())), tuple(map(tuple, sites)), scope)
         if at in self._types:
             return
         record: dict[str, Any] = {"chain": [place, *sites], "kind": kind, "type": text}
@@ -56,6 +73,8 @@ class Records:
             record["constant"] = constant if len(constant) <= _LONGEST else constant[: _LONGEST - 1] + "…"
         if facts:
             record["facts"] = facts
+        if self._scope is not None:
+            record["scope"] = self._scope
         self._types[at] = record
 
     def name(

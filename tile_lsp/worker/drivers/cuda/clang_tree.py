@@ -192,16 +192,16 @@ class Tree:
         canonical = clang.getCanonicalType(raw)
         if canonical.kind in (_AUTO, _OVERLOAD, _DEPENDENT):
             return None
-        text = _readable(clang.text(clang.getTypeSpelling(raw)))
+        text = readable(clang.text(clang.getTypeSpelling(raw)))
         if not text or any(word in text for word in _UNSAID):
             return None
-        found = Known(raw, text, canonical.kind, _readable(clang.text(clang.getTypeSpelling(canonical))))
+        found = Known(raw, text, canonical.kind, readable(clang.text(clang.getTypeSpelling(canonical))))
         return None if found.is_dependent and _PLACEHOLDER.search(text) else found
 
     def name(self, cursor: Cursor) -> str:
         return self.clang.text(self.clang.getCursorSpelling(cursor))
 
 
-def _readable(text: str) -> str:
+def readable(text: str) -> str:
     """Without positions, of which the text of a lambda's type has one, and without versions of libraries."""
     return _VERSION.sub("", _ANONYMOUS.sub(lambda found: found[1] + found[2], text))

@@ -77,6 +77,8 @@ class Walk:
         self._read = 0
         self._done: set[int] = set()
         self._broken: dict[int, Broken] = {}
+        self._kernels: set[int] = set()
+        """The kernel, and copies of it."""
 
     def all(self, name: str, probe: str, *, sound: bool) -> None:
         """The kernel `name`, which the variable `probe` refers to if it can, and what it reaches. In a text that isn't
@@ -91,12 +93,14 @@ class Walk:
             else:
                 self._declared(tree.of(cursor), probe, dependent=False)
         if not self._queue:
-            for found in self._plain.values():
-                cursor = found.cursor if isinstance(found, Node) else found
+            for cursor in map(_cursor, self._plain.values()):
                 if tree.name(cursor) == name:
                     self._reach(cursor, None, [])
+        self._kernels.update(declaration(cursor) for cursor, _ in self._queue)
         sound = sound and bool(self._queue)
         for number, aliases in self._copied:
+            if tree.name(_cursor(self._plain[number])) == name:
+                self._kernels.add(number)
             self.records.aliases.update(aliases)
             self._whole(number)
             self.records.aliases.clear()
@@ -115,6 +119,7 @@ class Walk:
         self._drain()
         for number, node in self._patterns.items():
             if number not in self._done and number not in self._broken and not self._is_hidden(node):
+                self._enter(node.cursor)
                 self._expressions.read(node, [], dependent=True)
 
     def _drain(self) -> None:
@@ -134,7 +139,12 @@ class Walk:
         """A function that is what it is, whoever calls it."""
         self._seen.add(number)
         found = self._plain[number]
-        self._expressions.read(found if isinstance(found, Node) else self._tree.of(found), [], dependent=False)
+        node = found if isinstance(found, Node) else self._tree.of(found)
+        self._enter(node.cursor)
+        self._expressions.read(node, [], dependent=False)
+
+    def _enter(self, cursor: Cursor) -> None:
+        self.records.enter(None if declaration(cursor) in self._kernels else cursor)
 
     def _declared(self, node: Node, probe: str, *, dependent: bool) -> None:
         kind = node.kind
@@ -159,10 +169,12 @@ class Walk:
                 if inner.kind == NAME:
                     self._reach(self._clang.getCursorReferenced(inner.cursor), None, [])
         elif kind in (VARIABLE, FIELD, ENUM, ENUM_CONSTANT):
+            around = self._clang.getCursorSemanticParent(node.cursor)
+            self.records.enter(around if around.kind in (*RECORDS, CLASS_TEMPLATE, PARTIAL) else node.cursor)
             self._expressions.read(node, [], dependent=dependent)
 
     def _function(self, found: Node | Cursor, *, dependent: bool) -> None:
-        cursor = found.cursor if isinstance(found, Node) else found
+        cursor = _cursor(found)
         number = declaration(cursor)
         if isinstance(found, Node) and dependent:
             if self._is_device(found):
@@ -241,6 +253,7 @@ class Walk:
         node = tree.of(cursor)
         if any(child.kind == BLOCK for child in node.children):
             self._done.add(number)
+            self._enter(cursor)
             self._expressions.read(node, sites, dependent=False)
             self._substituted(number, cursor, sites)
         elif number in self._free and number not in self._done:
@@ -249,6 +262,7 @@ class Walk:
                 broken = self._broken_one(template, cursor)
                 if broken is not None:
                     self._broken.setdefault(number, broken)
+                    self._enter(cursor)
                     self._substituted(number, cursor, sites)
 
     def _arguments(self, template: Node, cursor: Cursor) -> list[tuple[Node, Known | None, int | None]]:
@@ -308,3 +322,7 @@ class Walk:
         if position is None:
             return None
         return Broken(spot.begin, parameters[-1].spot.end, spot.end, position, tuple(declared))
+
+
+def _cursor(found: Node | Cursor) -> Cursor:
+    return found.cursor if isinstance(found, Node) else found
