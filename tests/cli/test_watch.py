@@ -57,6 +57,13 @@ async def test_each_change_is_a_line_until_it_is_interrupted(tmp_path: Path):
         (kernels / "new").mkdir()
         (kernels / "new" / "more.py").write_text(KERNEL.replace("64", "128"))
         await until(process, "more.py::copy", "sm_90", "compiled")
+        data = tmp_path / "shape.txt"
+        data.write_text("64")
+        reading = f"from pathlib import Path\nN = int(Path({str(data)!r}).read_text())\n{KERNEL}"
+        (kernels / "reads.py").write_text(reading.replace("shape=(64,)", "shape=(N,)"))
+        await until(process, "reads.py::copy", "sm_90", "compiled")
+        data.write_text("no number")
+        await until(process, "reads.py::copy", "error", "no number")
         process.send_signal(signal.SIGINT)
         assert await asyncio.wait_for(process.wait(), PATIENCE) == 130
     finally:

@@ -332,6 +332,11 @@ async def test_a_file_that_a_slice_reads_may_change_while_its_kernel_is_open(tmp
     async with workbench(tmp_path, {"fill.py": OUTSIDE, "size.json": "16"}) as bench:
         await bench.open("fill.py")
         bench.ran()
+        assert bench.session.files_read() == {str(tmp_path / "size.json")}
+        (tmp_path / "size.json").write_text("16")
+        bench.session.files_changed([str(tmp_path / "size.json")])
+        await bench.session.settled()
+        assert bench.ran() == {}
         (tmp_path / "size.json").write_text("32")
         if told:
             bench.session.files_changed([str(tmp_path / "size.json")])

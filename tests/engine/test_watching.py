@@ -107,6 +107,78 @@ async def test_what_is_nobodys_source_is_not_told(tmp_path):
         watcher.close()
 
 
+def write_data(root: Path) -> None:
+    (root / "data" / "tuned.json").write_text("2")
+
+
+def replace_data(root: Path) -> None:
+    (root / "data" / "new").write_text("2")
+    os.replace(root / "data" / "new", root / "data" / "tuned.json")
+
+
+def delete_data(root: Path) -> None:
+    (root / "data" / "tuned.json").unlink()
+
+
+def replace_folder(root: Path) -> None:
+    shutil.copytree(root / "data", root / "other")
+    shutil.rmtree(root / "data")
+    os.rename(root / "other", root / "data")
+
+
+@pytest.mark.parametrize("polling", [False, True])
+@pytest.mark.parametrize("act", [write_data, replace_data, delete_data, replace_folder])
+async def test_a_followed_file_is_told_wherever_it_is(tmp_path, act, polling):
+    (tmp_path / "src").mkdir()
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "tuned.json").write_text("1")
+    told = Told()
+    watcher = Watcher([str(tmp_path / "src")], told, polling=polling)
+    await watcher.start()
+    watcher.follow([str(tmp_path / "data" / "tuned.json")])
+    try:
+        act(tmp_path)
+        await told.until("tuned.json")
+        assert told.names == {"tuned.json"}
+    finally:
+        watcher.close()
+
+
+@pytest.mark.parametrize("polling", [False, True])
+async def test_a_followed_file_may_come_with_its_folders_and_go_with_them(tmp_path, polling):
+    file = tmp_path / "a" / "b" / "tuned.json"
+    told = Told()
+    watcher = Watcher([], told, polling=polling)
+    watcher.follow([str(file)])
+    try:
+        for _ in range(2):
+            file.parent.mkdir(parents=True)
+            await told.until("tuned.json")
+            told.names.clear()
+            file.write_text("1")
+            await told.until("tuned.json")
+            told.names.clear()
+            shutil.rmtree(tmp_path / "a")
+            await told.until("tuned.json")
+            told.names.clear()
+    finally:
+        watcher.close()
+
+
+async def test_what_is_no_longer_followed_is_not_told(tmp_path):
+    told = Told()
+    watcher = Watcher([], told)
+    watcher.follow([str(tmp_path / "first.json")])
+    watcher.follow([str(tmp_path / "second.json")])
+    try:
+        (tmp_path / "first.json").write_text("1")
+        (tmp_path / "second.json").write_text("1")
+        await told.until("second.json")
+        assert told.names == {"second.json"}
+    finally:
+        watcher.close()
+
+
 async def test_a_root_that_is_not_there_is_no_error(tmp_path):
     watcher = Watcher([str(tmp_path / "nowhere")], lambda paths: None)
     await watcher.start()

@@ -393,6 +393,54 @@ async def test_a_file_changed_on_disk_counts_for_a_client_without_file_events(wo
         )
 
 
+DATA = KERNEL.replace("from helpers", "from pathlib import Path\nfrom helpers").replace(
+    "\n\n# tile-lsp", "N = int((Path(__file__).parent.parent / 'data[1].txt').read_text())\n\n\n# tile-lsp"
+).replace("shape=(n,)", "shape=(N,)")  # fmt: skip
+
+
+def data_watchers(params: dict) -> list:
+    """The patterns of a registration that is for data."""
+    return [
+        watcher["globPattern"]
+        for registration in params["registrations"]
+        if "data" in registration["id"]
+        for watcher in registration["registerOptions"]["watchers"]
+    ]
+
+
+@pytest.mark.parametrize("editor", ["vscode", "eglot"])
+async def test_data_that_a_kernel_reads_is_registered_with_the_client(workspace, tmp_path, editor):
+    data = tmp_path / "data[1].txt"
+    data.write_text("128")
+    async with workspace(editor, DATA) as ws:
+        registered = await ws.client.until("client/registerCapability", data_watchers)
+        relative = {"baseUri": tmp_path.as_uri(), "pattern": "data?1?.txt"}
+        assert data_watchers(registered) == [relative if editor == "vscode" else f"{tmp_path}/data?1?.txt"]
+        await ws.inferred()
+        assert "(128)" in await ws.hover("tile = ")
+        data.write_text("64")
+        ws.client.tell("workspace/didChangeWatchedFiles", {"changes": [{"uri": data.as_uri(), "type": 2}]})
+        await ws.inferred()
+        assert "(64)" in await ws.hover("tile = ")
+        ws.change("shape=(N,)", "shape=(n,)")
+        unregistered = await ws.client.until("client/unregisterCapability")
+        assert [one["id"] for one in unregistered["unregisterations"]] == ["tile-lsp.data.1"]
+        again = [params for method, params in ws.client.received if method == "client/registerCapability"]
+        assert not any(map(data_watchers, again))
+
+
+async def test_data_that_a_kernel_reads_is_followed_for_a_client_without_file_events(workspace, tmp_path):
+    data = tmp_path / "data[1].txt"
+    data.write_text("128")
+    async with workspace("nvim", DATA) as ws:
+        await ws.inferred()
+        data.write_text("100")  # no power of two
+        await ws.client.until("textDocument/publishDiagnostics", lambda p: p["uri"] == ws.uri and p["diagnostics"])
+        data.write_text("64")
+        await ws.client.until("textDocument/publishDiagnostics", lambda p: p["uri"] == ws.uri and not p["diagnostics"])
+        assert "(64)" in await ws.hover("tile = ")
+
+
 async def test_a_word_of_a_comment_that_is_wrong(workspace):
     async with workspace("eglot", KERNEL.replace("n=256", "n=256 typo=3")) as ws:
         published = await ws.client.until(

@@ -41,12 +41,14 @@ class _Watch:
         self._workplace = OneFile.at(os.path.join(self._folder, "kernel.py"), python)
         self._table = _LiveTable(self._folder) if sys.stdout.isatty() else _Lines()
         self._session: Session | None = None
+        self._watcher: Watcher | None = None
+        self._followed: frozenset[str] = frozenset()
 
     async def run(self) -> Exit:
         """Until the terminal's user ends it."""
         async with self._workplace.session(idle_delay=_DELAY, on_event=self._on_event) as session:
             self._session = session
-            watcher = Watcher([self._folder], self._look)
+            watcher = self._watcher = Watcher([self._folder], self._look)
             await watcher.start()
             try:
                 with self._table:
@@ -75,6 +77,16 @@ class _Watch:
         for kernel in kernels:
             self._table.show(kernel, file.problems if file is not None else ())
         self._table.keep(event.path, {kernel.name for kernel in kernels})
+        self._follow(self._session.files_read())
+
+    def _follow(self, paths: frozenset[str]) -> None:
+        """The data that kernels' code reads, wherever it is."""
+        assert self._session is not None
+        if self._watcher is not None and paths != self._followed:
+            new, self._followed = paths - self._followed, paths
+            self._watcher.follow(paths)
+            # One may have been written before anybody looked.
+            asyncio.get_running_loop().call_soon(self._session.files_changed, sorted(new))
 
 
 def _mentions_compiler(path: str) -> bool:

@@ -132,8 +132,11 @@ class Session:
         self._files.touched()
         self._touch({kept for path in paths for kept in (*self._dependents(path), path) if kept in self._analyses})
         for tracker in self._all_trackers():
-            if any(tracker.reads(path) for path in paths):
-                tracker.retry()
+            tracker.look_outside(paths)
+
+    def files_read(self) -> frozenset[str]:
+        """Paths of the data that kernels' code reads: a change to one is to be told by `files_changed`."""
+        return frozenset().union(*(tracker.files_read() for tracker in self._all_trackers()))
 
     def override(self, path: str, kernel: str, comment: str) -> None:
         """Let the items of a job comment (`"# tile-lsp: A=f16[64] target=sm_90"`) win over a kernel's own."""

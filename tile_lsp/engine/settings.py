@@ -35,6 +35,11 @@ class SettingsFile(NamedTuple):
     exists: bool
 
 
+def is_settings_file(path: str) -> bool:
+    """True of a name that settings are written under, in whatever folder."""
+    return os.path.basename(path) in {name for name, _ in SOURCES}
+
+
 def settings_file(path: str, roots: Sequence[str], read: Callable[[str], str | None]) -> SettingsFile:
     """The file with the settings of the workspace's folder that `path` is in: `tile-lsp.toml` where none has any."""
     around = [root for root in roots if path.startswith(os.path.join(root, ""))]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from tile_lsp.analysis.language import Blocked, PositionMap
@@ -67,6 +67,7 @@ class KernelTracker:
         self._artifacts: dict[str, dict[Stage, Artifact]] = {}
         self._faults: dict[str, Fault] = {}
         self._closures: Lru[Closure] = Lru(16)
+        self._files_read: frozenset[str] = frozenset()
         self._work: asyncio.Task[None] | None = None
         self._inferred = asyncio.Event()
         self._view: KernelView | None = None
@@ -115,10 +116,19 @@ class KernelTracker:
             self._artifacts.pop(key, None)
         return not gone
 
-    def reads(self, path: str) -> bool:
-        """True if the kernel's code read a file while it was loaded."""
+    def files_read(self) -> frozenset[str]:
+        """What the kernel's code read while it was loaded; until that is known anew, what it read before as well."""
         inputs = (one for inference in self._inferences.values() for one in inference.inputs)
-        return any(kind == "file" and name == path for kind, name, _ in inputs)
+        found = frozenset(name for kind, name, _ in inputs if kind == "file")
+        self._files_read = found if self._all_inferred(self._plan) else found | self._files_read
+        return self._files_read
+
+    def look_outside(self, paths: Collection[str]) -> None:
+        """Start again if one of these files was read, or is being read, and is another one by now."""
+        if self.files_read().isdisjoint(paths):
+            return
+        if not self._outside_stands() or not self._all_inferred(self._plan):
+            self.retry()
 
     @property
     def _readable(self) -> bool:

@@ -12,13 +12,15 @@ import contextlib
 import logging
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 from watchdog.observers.polling import PollingObserver
+
+from .following import Follower
 
 log = logging.getLogger(__name__)
 # It watches a new folder twice when the folder appears while its parents do; it says so, and is right afterwards.
@@ -53,12 +55,19 @@ class Watcher:
         self._observers: list[Any] = []
         self._roots = tuple(root for root in roots if os.path.isdir(root))
         self._polling = polling
+        self._follower = Follower(self._heard, self._polls)
 
     async def start(self) -> None:
         """Returns once every change is seen. In a thread: a large tree takes a while to walk."""
         for root in self._roots:
-            polling = is_remote(root) if self._polling is None else self._polling
-            await asyncio.to_thread(self._watch, root, polling)
+            await asyncio.to_thread(self._watch, root, self._polls(root))
+
+    def follow(self, paths: Collection[str]) -> None:
+        """Tell of these files too from now on, wherever they are, and no more of those that were followed before."""
+        self._follower.follow(paths)
+
+    def _polls(self, folder: str) -> bool:
+        return is_remote(folder) if self._polling is None else self._polling
 
     def close(self) -> None:
         if self._timer is not None:
@@ -69,6 +78,7 @@ class Watcher:
             observer.stop()
         for observer in self._observers:
             observer.join(2)
+        self._follower.close()
 
     def _watch(self, root: str, polling: bool) -> None:
         observer = PollingObserver(timeout=1.0) if polling else Observer()

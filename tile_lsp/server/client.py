@@ -52,6 +52,7 @@ class Client(msgspec.Struct, frozen=True):
     work_done_progress: bool = False
     configuration: bool = False
     watched_files: bool = False
+    relative_patterns: bool = False
     pull_diagnostics: bool = False
     """Only where it can be told to pull again: else what is compiled later would never be seen."""
     related_information: bool = False
@@ -78,6 +79,7 @@ class Client(msgspec.Struct, frozen=True):
             work_done_progress=has("window", "workDoneProgress"),
             configuration=has("workspace", "configuration"),
             watched_files=has("workspace", "didChangeWatchedFiles", "dynamicRegistration"),
+            relative_patterns=has("workspace", "didChangeWatchedFiles", "relativePatternSupport"),
             pull_diagnostics=has("textDocument", "diagnostic") and has("workspace", "diagnostics", "refreshSupport"),
             related_information=has("textDocument", "publishDiagnostics", "relatedInformation"),
             inlay_hint_refresh=has("workspace", "inlayHint", "refreshSupport"),

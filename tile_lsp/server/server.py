@@ -79,6 +79,7 @@ class TileServer(LanguageServer):
         self._uris: dict[str, str] = {}
         self._session: Session | None = None
         self._watcher: Watcher | None = None
+        self._followed: frozenset[str] = frozenset()
         self._ready = asyncio.Event()
         self._replaced = asyncio.Event()
         self._background: set[asyncio.Task[Any]] = set()
@@ -186,7 +187,9 @@ class TileServer(LanguageServer):
 
     def files_changed(self, paths: Sequence[str]) -> None:
         """Files appeared, changed or vanished on disk."""
-        if any(path.endswith(".toml") for path in paths):
+        from tile_lsp.engine.settings import is_settings_file
+
+        if any(is_settings_file(path) for path in paths):
             self.background(self.restart_session())
         elif paths and self.session is not None:
             self.session.files_changed(paths)
@@ -198,7 +201,14 @@ class TileServer(LanguageServer):
         if self._watcher is not None:
             self._watcher.close()
         self._watcher = Watcher(self.roots, self.files_changed)
+        self._watcher.follow(self._followed)
         await self._watcher.start()
+
+    def follow_files(self, paths: frozenset[str]) -> None:
+        """Look at these files too, for a client that does not, wherever they are."""
+        self._followed = paths
+        if self._watcher is not None:
+            self._watcher.follow(paths)
 
     async def close(self) -> None:
         """End all work and all processes. Safe to call twice."""

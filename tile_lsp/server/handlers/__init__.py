@@ -13,6 +13,7 @@ def register_all(server: TileServer) -> None:
         code_action,
         code_lens,
         commands,
+        data_files,
         diagnostics,
         documents,
         graph,
@@ -30,6 +31,7 @@ def register_all(server: TileServer) -> None:
     for module in (
         lifecycle,
         workspace,
+        data_files,
         documents,
         graph,
         hover,
