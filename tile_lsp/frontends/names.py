@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import os
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from tile_lsp.analysis.notebook import SUFFIX, cell_position, cell_starts
-from tile_lsp.analysis.python import Workspace
+from tile_lsp.analysis.python import Placed, Workspace, located
 
 _BUILTINS = frozenset({"len", "range", "min", "max", "int", "float", "bool", "abs", "tuple", "list", "sum", "round"})
 _MOST_NEIGHBOURS = 64
@@ -28,7 +28,6 @@ class Names:
 
     def __init__(self, workspace: Workspace) -> None:
         self._reference = weakref.ref(workspace)
-        self._functions: dict[str, dict[str, ast.FunctionDef]] = {}
         self._facts: dict[tuple[str, ...], Any] = {}
         self._found: dict[tuple[str, tuple[str, ...]], tuple[ast.FunctionDef | ast.Lambda, str] | None] = {}
 
@@ -75,6 +74,11 @@ class Names:
         cell, within = cell_position(cell_starts(self.text(path).split("\n")), line)
         return f"{name}:cell {cell}:{within}"
 
+    def placed(self, path: str) -> Sequence[Placed]:
+        """The statements of a file. What is found out about one alone is kept with it: most edits are of others."""
+        file = self._workspace.file(path)
+        return file.statements if file is not None else ()
+
     def tree(self, path: str) -> ast.Module | None:
         file = self._workspace.file(path)
         return file.tree if file is not None else None
@@ -110,22 +114,18 @@ class Names:
             if isinstance(meaning.node, ast.Lambda):
                 return meaning.node, meaning.file.path
             if isinstance(meaning.node, ast.FunctionDef):
-                # The one of the file's own tree, whose lines are the file's.
-                found = self.functions(meaning.file.path).get(meaning.node.name)
+                found = self._located(meaning.node.name, meaning.file.path)
                 if found is not None:
                     return found, meaning.file.path
         return None
 
-    def functions(self, path: str) -> dict[str, ast.FunctionDef]:
-        """Functions of module level by name, those under `if` and `try` included."""
-        known = self._functions.get(path)
-        if known is None:
-            tree = self.tree(path)
-            body = tree.body if tree is not None else []
-            known = self._functions[path] = {
-                node.name: node for node in statements(body) if isinstance(node, ast.FunctionDef)
-            }
-        return known
+    def _located(self, name: str, path: str) -> ast.FunctionDef | None:
+        """The last function of module level of that name, those under `if` and `try` included; lines are its file's."""
+        for placed in reversed(self.placed(path)):
+            if name in placed.statement.known("functions", _functions):
+                nodes = statements(located(placed.statement.chunk.text, placed.offset).body)
+                return [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name == name][-1]
+        return None
 
     def expression(self, node: ast.expr, path: str) -> tuple[ast.expr, str]:
         """The expression that a name stands for, and the file that it is in; the node itself where it is no name."""
@@ -155,6 +155,10 @@ def chain(node: ast.expr) -> tuple[str, ...] | None:
         names.append(node.attr)
         node = node.value
     return (node.id, *reversed(names)) if isinstance(node, ast.Name) else None
+
+
+def _functions(statement: ast.stmt) -> frozenset[str]:
+    return frozenset(node.name for node in statements([statement]) if isinstance(node, ast.FunctionDef))
 
 
 def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:

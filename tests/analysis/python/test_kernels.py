@@ -97,7 +97,6 @@ def test_everything_about_a_site():
     ]
     assert site.comment_lines[0].span == Span(4, 0, 4, 21)
     assert site.decorator is not None
-    assert site.decorator.lineno == 6
     assert site.node is not None
     assert site.node.lineno == 9
 

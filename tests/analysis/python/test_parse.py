@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.analysis.python.fixtures import DECORATORS, HEAD, sites, workspace
 from tile_lsp.analysis.python import build_closure, decode, find_kernels, parse
 from tile_lsp.analysis.python.decode import decode_with_problem
-from tile_lsp.analysis.python.parse import is_main_guard
+from tile_lsp.analysis.python.parse import is_main_guard, source_of
 from tile_lsp.analysis.python.text import clean
 from tile_lsp.analysis.python.unparse import normalised, without_docstrings
 
@@ -102,9 +102,12 @@ def test_the_standard_library_is_parsed_by_chunks_as_it_is_whole():
 
 
 def test_normalised_text_of_the_standard_library_means_the_same():
+    """Put together from its parts' it is what `ast.unparse` makes of the whole."""
     for path in sorted(STDLIB.glob("*.py"))[1::16]:
         for placed in parse(str(path), decode(path.read_bytes())).statements:
-            normalised([without_docstrings(placed.statement.node)])  # raises if it doesn't
+            node = without_docstrings(placed.statement.node)
+            text = normalised([node], source_of(placed.statement.chunk.text))
+            assert text == normalised([node]), (path, placed)  # raises if it doesn't mean the same
 
 
 def test_a_file_is_parsed_statement_by_statement_only_once():

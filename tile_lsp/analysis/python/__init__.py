@@ -13,7 +13,8 @@ from .closure import build_closure
 from .decode import decode
 from .job_comments import job_comments
 from .kernels import KernelSite, Parameter, find_kernels
-from .parse import PythonFile, SyntaxProblem, parse
+from .parse import Placed, PythonFile, SyntaxProblem, located, parse
+from .tree import children, walk
 from .workspace import Workspace
 
 __all__ = [
@@ -22,12 +23,16 @@ __all__ = [
     "CommentLine",
     "KernelSite",
     "Parameter",
+    "Placed",
     "PythonFile",
     "SyntaxProblem",
     "Workspace",
     "build_closure",
+    "children",
     "decode",
     "find_kernels",
     "job_comments",
+    "located",
     "parse",
+    "walk",
 ]

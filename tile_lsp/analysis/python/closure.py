@@ -25,7 +25,7 @@ from .imports import ModuleRef
 from .index import Index, bindings_of, index_of
 from .kernels import KernelSite, walk_path
 from .nested import Lifted, Unbound, lift
-from .parse import Broken, Placed, PythonFile, Statement
+from .parse import Broken, Placed, PythonFile, Statement, source_of
 from .prune import Need, cut
 from .scope import Bindings, Chain, Reads, Target, bindings, parse_expression, reads
 from .text import shifted, span_of
@@ -122,7 +122,7 @@ class Form:
     @functools.cached_property
     def text(self) -> str:
         try:
-            return normalised(self.nodes)
+            return normalised(self.nodes, source_of(self.statement.chunk.text))
         except UnfaithfulError:
             # The whole statement as it is written: more than is needed, but not wrong.
             segment = _segment(self.statement)

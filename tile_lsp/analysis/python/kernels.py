@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from tile_lsp.analysis.language import CommentLine
@@ -13,8 +14,9 @@ from tile_lsp.model.location import Span
 
 from .index import index_of
 from .parse import Broken, Placed, PythonFile, located
-from .scope import Function, bindings, chain_of, local_names, parameters
-from .text import CELL_MARK, byte_column, span_of
+from .scope import Chain, Function, bindings_within, chain_of, local_names, parameters
+from .text import CELL_MARK, byte_column, shifted, span_of
+from .tree import walk
 from .workspace import Workspace
 
 Path = tuple[tuple[str, int], ...]
@@ -27,7 +29,7 @@ _FIELDS = ("body", "handlers", "cases", "orelse", "finalbody")
 
 @dataclasses.dataclass(frozen=True)
 class Parameter:
-    """One parameter of a kernel. Nodes carry positions of the file as it stands."""
+    """One parameter of a kernel. Lines of its nodes are those of no file: only spans are."""
 
     name: str
     span: Span
@@ -55,8 +57,8 @@ class KernelSite:
     qualname: str
     """As Python would say it: `"make.<locals>.kernel"`, `"Ops.scale"`; for `k = ct.kernel(fn)` the name that is bound,
     `"k"`."""
-    node: Function | None
-    """The function, with positions of the file as it stands; None in broken text, and for a function of another
+    definition: Function | None
+    """The function, with lines counted from somewhere in the file; None in broken text, and for a function of another
     file."""
     span: Span
     """The definition, decorators included."""
@@ -75,6 +77,12 @@ class KernelSite:
     function: str
     """`__qualname__` of the function: other than `qualname` for `k = ct.kernel(fn)`."""
     anchor: Anchor | None = dataclasses.field(default=None, repr=False, compare=False)
+    locate: Callable[[], Function] | None = dataclasses.field(default=None, repr=False, compare=False)
+
+    @functools.cached_property
+    def node(self) -> Function | None:
+        """The definition with positions of the file as it stands. Costs a parse: most readers have no use for them."""
+        return self.locate() if self.locate is not None else self.definition
 
 
 class _Candidate(NamedTuple):
@@ -85,8 +93,8 @@ class _Candidate(NamedTuple):
     """What the statement binds; None for `return ct.kernel(fn)`."""
     makers: tuple[int, ...]
     """Of a `def`, the decorators to try, as indices; empty for `k = ct.kernel(fn)`."""
-    hidden: frozenset[str]
-    """Names that the scopes around it bind."""
+    scoped: bool
+    """Functions and classes around it bind a name that these start with."""
 
 
 def find_kernels(file: PythonFile, workspace: Workspace, decorators: frozenset[str]) -> tuple[KernelSite, ...]:
@@ -104,18 +112,16 @@ class _KernelFinder:
         self.decorators = decorators
         self.last_words = frozenset(name.rpartition(".")[2] for name in decorators)
         self.resolved: dict[tuple[str, ...], str | None] = {}
+        self.makers: dict[Chain, tuple[str, bool] | None] = {}
 
     # -- sound text
 
     def in_statement(self, placed: Placed) -> Iterator[KernelSite]:
         statement = placed.statement
-        candidates = statement.facts.get("candidates")
-        if candidates is None:
-            candidates = statement.facts["candidates"] = tuple(_candidates(statement.node))
-        for candidate in candidates:  # type: ignore[attr-defined]
+        for candidate in statement.known("candidates", _candidates):
             nodes = walk_path(statement.node, candidate.path)
             scopes: list[list[ast.stmt]] = []
-            if candidate.hidden and not candidate.hidden.isdisjoint(_maker_names(nodes[-1])):
+            if candidate.scoped:
                 scopes = [node.body for node in nodes[:-1] if isinstance(node, (*_FUNCTIONS, ast.ClassDef))][::-1]
             if candidate.makers:
                 for index in candidate.makers:
@@ -129,6 +135,14 @@ class _KernelFinder:
         """The dotted name if an expression makes a kernel of a function: `ct.kernel`, `ct.kernel(…)`,
         `partial(ct.kernel, …)`, a name for one of these. True beside it if that is sure only by the look of it, since
         an import is broken."""
+        chain = chain_of(node)
+        if scopes or chain is None:
+            return self._find_maker(node, scopes)
+        if chain not in self.makers:
+            self.makers[chain] = self._find_maker(node, scopes)
+        return self.makers[chain]
+
+    def _find_maker(self, node: ast.expr, scopes: Sequence[Sequence[ast.stmt]]) -> tuple[str, bool] | None:
         for _ in range(8):
             if not isinstance(node, ast.Call):
                 break
@@ -185,29 +199,31 @@ class _KernelFinder:
         return (*found, value.args[0].id) if found else None
 
     def _decorated(self, placed: Placed, candidate: _Candidate, index: int, name: str, broken: bool) -> KernelSite:
-        nodes = self._located(placed, candidate.path)
+        nodes = walk_path(placed.statement.node, candidate.path)
         node: Function = nodes[-1]  # type: ignore[assignment]
         qualname, scope = _qualname(nodes[:-1], node.name)
+        span = full_span(node, placed.offset)
         return KernelSite(
             self.file.path,
             qualname,
             node,
-            full_span(node),
-            name_span(self.file, node),
+            span,
+            name_span(self.file, node, placed.offset),
             node.decorator_list[index],
             name,
-            tuple(_parameters(node)),
+            tuple(_parameters(node, placed.offset)),
             broken,
             scope,
-            self._comments(full_span(node).line, node.lineno),
+            self._comments(span.line, node.lineno + placed.offset),
             qualname,
             Anchor(placed.index, candidate.path, index),
+            functools.partial(_located, placed, candidate.path),
         )
 
     def _wrapped(
         self, placed: Placed, candidate: _Candidate, nodes: Sequence[ast.AST], name: str, broken: bool, function: str
     ) -> Iterator[KernelSite]:
-        located_nodes = self._located(placed, candidate.path)
+        located_nodes = _located_path(placed, candidate.path)
         statement = located_nodes[-1]
         qualname, scope = _qualname(located_nodes[:-1], candidate.name or function)
         span = span_of(statement)
@@ -249,20 +265,11 @@ class _KernelFinder:
                     if isinstance(inner, _FUNCTIONS) and inner.name == name:
                         return enclosing[: depth + 1], inner
         for placed in reversed(index_of(self.file).binders_of(self.file, name, main=True)):
-            tree = self._located(placed, ())[-1]
+            tree = _located_path(placed, ())[-1]
             for inner in _nested_statements([tree]):  # type: ignore[list-item]
                 if isinstance(inner, _FUNCTIONS) and inner.name == name:
                     return (), inner
         return None
-
-    def _located(self, placed: Placed, path: Path) -> list[ast.AST]:
-        """The nodes along a path, with positions of the file."""
-        tree = located(placed.statement.chunk.text, placed.offset)
-        locator = placed.statement.locator
-        node: ast.AST = tree.body[locator[0]]
-        if len(locator) == 3:
-            node = getattr(node, locator[1])[locator[2]]
-        return walk_path(node, path)
 
     def _comments(self, first: int, last: int) -> tuple[CommentLine, ...]:
         """Comment lines directly above line `first`, and those from there to line `last` (1-based)."""
@@ -358,19 +365,34 @@ def walk_path(node: ast.AST, path: Path) -> list[ast.AST]:
     return nodes
 
 
-def full_span(node: ast.AST) -> Span:
-    """A definition with its decorators, from the `@`'s line on."""
+def _located_path(placed: Placed, path: Path) -> list[ast.AST]:
+    """The nodes along a path, with positions of the file."""
+    tree = located(placed.statement.chunk.text, placed.offset)
+    locator = placed.statement.locator
+    node: ast.AST = tree.body[locator[0]]
+    if len(locator) == 3:
+        node = getattr(node, locator[1])[locator[2]]
+    return walk_path(node, path)
+
+
+def _located(placed: Placed, path: Path) -> Function:
+    return _located_path(placed, path)[-1]  # type: ignore[return-value]
+
+
+def full_span(node: ast.AST, offset: int = 0) -> Span:
+    """A definition with its decorators, from the `@`'s line on. `offset`: lines of the file before the node's."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     line = min([node.lineno, *(decorator.lineno for decorator in decorators)])  # type: ignore[attr-defined]
-    return Span(line, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+    span = Span(line, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+    return shifted(span, offset)
 
 
 _NAME = re.compile(r"\s*(?:async\b\s*)?(?:def|class)\b[ \t\f]*(?:\\\n[ \t\f]*)*", re.DOTALL)
 
 
-def name_span(file: PythonFile, node: Function | ast.ClassDef) -> Span:
-    """The name in a definition's first line."""
-    row = node.lineno - 1
+def name_span(file: PythonFile, node: Function | ast.ClassDef, offset: int = 0) -> Span:
+    """The name in a definition's first line. `offset`: lines of the file before the node's."""
+    row = node.lineno + offset - 1
     prefix = file.lines[row].encode()[: node.col_offset].decode("utf-8", "replace")
     line = file.lines[row][len(prefix) :]
     extra = 0
@@ -380,11 +402,11 @@ def name_span(file: PythonFile, node: Function | ast.ClassDef) -> Span:
     found = _NAME.match(line)
     word = re.compile(r"\w+").match(line, found.end() if found else 0)
     if word is None:
-        return Span(node.lineno, node.col_offset, node.lineno, node.col_offset)
+        return Span(row + 1, node.col_offset, row + 1, node.col_offset)
     before = line[: word.start()]
     lines_down = before.count("\n")
     column = len(before.rpartition("\n")[2].encode()) + (node.col_offset if not lines_down else 0)
-    line_number = node.lineno + lines_down
+    line_number = row + 1 + lines_down
     return Span(line_number, column, line_number, column + len(word[0].encode()))
 
 
@@ -401,7 +423,7 @@ def _join(scope: Sequence[tuple[str, str]], name: str) -> str:
     return "".join(f"{outer}." if kind == "class" else f"{outer}.<locals>." for kind, outer in scope) + name
 
 
-def _parameters(node: Function) -> Iterator[Parameter]:
+def _parameters(node: Function, offset: int = 0) -> Iterator[Parameter]:
     arguments = node.args
     positional = [*arguments.posonlyargs, *arguments.args]
     defaults: list[ast.expr | None] = [*[None] * (len(positional) - len(arguments.defaults)), *arguments.defaults]
@@ -417,7 +439,8 @@ def _parameters(node: Function) -> Iterator[Parameter]:
         else:
             kind = "vararg" if argument is arguments.vararg else "kwarg"
         end = argument.col_offset + len(argument.arg.encode())
-        span = Span(argument.lineno, argument.col_offset, argument.lineno, end)
+        line = argument.lineno + offset
+        span = Span(line, argument.col_offset, line, end)
         yield Parameter(argument.arg, span, kind, argument.annotation, by_argument.get(argument))
 
 
@@ -435,36 +458,41 @@ def _nested_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
                     yield from _nested_statements(getattr(inner, "body", ()))
 
 
-def _candidates(root: ast.stmt) -> Iterator[_Candidate]:
+def _candidates(root: ast.stmt) -> list[_Candidate]:
     """Statements in a statement that may make a kernel, whatever its decorators turn out to mean."""
+    found: list[_Candidate] = []
     stack: list[tuple[ast.AST, Path, frozenset[str]]] = [(root, (), frozenset())]
     while stack:
         node, path, hidden = stack.pop()
-        if isinstance(node, _FUNCTIONS) and node.decorator_list:
+        name: str | None = None
+        makers: tuple[int, ...] = ()
+        if isinstance(node, _FUNCTIONS):
             # The one closest to the function first: what stands above it is given the kernel, not the function.
-            yield _Candidate(path, node.name, tuple(reversed(range(len(node.decorator_list)))), hidden)
+            name, makers = node.name, tuple(reversed(range(len(node.decorator_list))))
+            makes = bool(makers)
         elif isinstance(node, ast.Assign):
-            if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and _may_wrap(node.value):
-                yield _Candidate(path, node.targets[0].id, (), hidden)
-            continue
-        elif isinstance(node, ast.Return):
-            if node.value is not None and _may_wrap(node.value):
-                yield _Candidate(path, None, (), hidden)
-            continue
+            makes = len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and _may_wrap(node.value)
+            name = node.targets[0].id if makes else None  # type: ignore[attr-defined]
+        else:
+            makes = isinstance(node, ast.Return) and node.value is not None and _may_wrap(node.value)
+        if makes:
+            scoped = bool(hidden) and not hidden.isdisjoint(_maker_names(node))
+            found.append(_Candidate(path, name, makers, scoped))
         if isinstance(node, _FUNCTIONS):
             hidden |= local_names(node)
         elif isinstance(node, ast.ClassDef):
-            hidden |= frozenset(bindings(node.body).names)
+            hidden |= frozenset(bindings_within(node).names)
         for field in reversed(_FIELDS):
             children = getattr(node, field, None)
             if isinstance(children, list):
                 stack.extend((children[i], (*path, (field, i)), hidden) for i in range(len(children) - 1, -1, -1))
+    return found
 
 
 def _maker_names(node: ast.AST) -> set[str]:
     """First names of what may make a kernel of the candidate."""
     makers = node.decorator_list if isinstance(node, _FUNCTIONS) else [node.value.func]  # type: ignore[attr-defined]
-    return {inner.id for maker in makers for inner in ast.walk(maker) if isinstance(inner, ast.Name)}
+    return {inner.id for maker in makers for inner in walk(maker) if isinstance(inner, ast.Name)}
 
 
 def _may_wrap(value: ast.expr) -> bool:

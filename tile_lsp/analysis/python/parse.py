@@ -15,13 +15,15 @@ import re
 import sys
 import unicodedata
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from tile_lsp.model.location import Span
 from tile_lsp.model.outcome import Severity
 
 from .embedded import unwrapped
 from .text import CELL_MARK, byte_column, clean
+from .unparse import Source
 
 #: A line that may start a top-level statement: not indented, no comment, no closing bracket.
 _START = re.compile(r"^\f*[^ \t\n\f#)\]}]", re.MULTILINE)
@@ -47,6 +49,8 @@ _TOKEN = re.compile(
 _FEW = 128
 #: Text that is broken over and over is most likely one unclosed string: don't report each of its lines.
 _MOST_PROBLEMS = 100
+
+T = TypeVar("T")
 
 _PARSE_FAULTS = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
 
@@ -92,6 +96,12 @@ class Statement:
         self.main = main
         """True in the body of `if __name__ == "__main__"`."""
         self.facts: dict[object, object] = {}
+
+    def known(self, key: object, find_out: Callable[[ast.stmt], T]) -> T:
+        """What the statement's tree alone tells; found out once."""
+        if key not in self.facts:
+            self.facts[key] = find_out(self.node)
+        return self.facts[key]  # type: ignore[return-value]
 
     @property
     def node(self) -> ast.stmt:
@@ -234,6 +244,12 @@ def _parse(text: str) -> ast.Module:
 @functools.lru_cache(maxsize=1024)
 def _tree(text: str) -> ast.Module:
     return _parse(text)
+
+
+@functools.lru_cache(maxsize=64)
+def source_of(text: str) -> Source:
+    """The text of a chunk that parses, and its tree."""
+    return Source(text, _tree(text))
 
 
 @functools.lru_cache(maxsize=16384)

@@ -11,6 +11,8 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 
+from .tree import children, walk
+
 Chain = tuple[str, ...]
 """A name and the attributes taken of it: `helpers.math.gelu` is `("helpers", "math", "gelu")`."""
 
@@ -114,6 +116,14 @@ def bindings(nodes: Iterable[ast.AST]) -> Bindings:
     return collector.result(len(nodes) == 1 and isinstance(nodes[0], _FUNCTIONS))
 
 
+def bindings_within(node: Function | ast.ClassDef) -> Bindings:
+    """Of a definition's body. Kept with the node, which several ask."""
+    found = node.__dict__.get("_bindings")
+    if found is None:
+        found = node._bindings = bindings(node.body)  # type: ignore[union-attr]
+    return found
+
+
 class _Collector:
     """One walk over the statements of one scope."""
 
@@ -188,7 +198,9 @@ class _Collector:
                 # Its own scope, but a walrus in it binds here.
                 self._inside(node)
                 continue
-            stack.extend(reversed(list(ast.iter_child_nodes(node))))
+            below = children(node)
+            below.reverse()
+            stack += below
 
     def _outside(self, node: ast.AST) -> None:
         """What of a `def`, `class` or `lambda` is evaluated where it stands."""
@@ -203,7 +215,7 @@ class _Collector:
 
     def _inside(self, root: ast.AST) -> None:
         """An expression of which only what reaches out of it counts."""
-        for node in ast.walk(root):
+        for node in walk(root):
             if isinstance(node, ast.NamedExpr):
                 self._bind(node.target.id)
             elif isinstance(node, ast.Call):
@@ -278,7 +290,7 @@ def local_names(function: Function | ast.Lambda) -> frozenset[str]:
     if isinstance(function, ast.Lambda):
         bound = bindings([ast.Expr(function.body)])
     else:
-        bound = bindings(function.body)
+        bound = bindings_within(function)
     return frozenset((names | set(bound.names)) - bound.globals - bound.nonlocals)
 
 
@@ -340,7 +352,7 @@ class _Reader:
         if method is not None:
             method(self, node)
         else:
-            self.visit_all(ast.iter_child_nodes(node))
+            self.visit_all(children(node))
 
     # -- names
 
@@ -400,8 +412,7 @@ class _Reader:
         self._signature(node.args)
         if node.returns:
             self._annotation(node.returns)
-        bound = bindings(node.body)
-        self._body(node, bound, node.body)
+        self._body(node, bindings_within(node), node.body)
         if with_parameters:
             self.scopes.pop()
         for scope in reversed(self.scopes):
@@ -451,7 +462,7 @@ class _Reader:
                 self._annotated(node.slice)
             return
         if isinstance(node, (ast.Tuple, ast.List, ast.BinOp, ast.Starred)):
-            for child in ast.iter_child_nodes(node):
+            for child in children(node):
                 if isinstance(child, ast.expr):
                     self._annotated(child)
             return
@@ -471,7 +482,7 @@ class _Reader:
         with_parameters = self._type_parameters(node)
         self.visit_all(node.bases)
         self.visit_all(node.keywords)
-        bound = bindings(node.body)
+        bound = bindings_within(node)
         # A name counts as the class's own only below a statement that surely bound it: before, it is the module's.
         scope = _Scope("class", (), bound.globals, bound.nonlocals)
         self.scopes.append(scope)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -59,22 +60,81 @@ def is_string(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-def normalised(statements: Sequence[ast.stmt]) -> str:
-    """Text of the statements, without a newline at the end. Raises `UnfaithfulError`."""
+def normalised(statements: Sequence[ast.stmt], source: Source | None = None) -> str:
+    """Text of the statements, without a newline at the end. Raises `UnfaithfulError`.
+
+    `source`: the text that statements within these come from. Those that stand in it unchanged are normalised once for
+    their text: of a function that is edited, one statement is another than before.
+    """
     try:
-        text = "\n".join(ast.unparse(_completed(statement)) for statement in statements)
-        parsed = parsed_text(text).body
+        return "\n".join(
+            (_by_parts(statement, source) if source is not None else None) or _whole([statement])
+            for statement in statements
+        )
     except (ValueError, SyntaxError, RecursionError, MemoryError, AttributeError) as error:
         raise UnfaithfulError(str(error)) from error
-    if not same(parsed, statements):
+
+
+def _whole(statements: list[ast.stmt]) -> str:
+    text = "\n".join(ast.unparse(_completed(statement)) for statement in statements)
+    if not same(ast.parse(text).body, statements):
         raise UnfaithfulError("not the same tree")
     return text
 
 
-@functools.lru_cache(maxsize=512)
-def parsed_text(text: str) -> ast.Module:
-    """The tree of a normalised text. Must not be changed."""
-    return ast.parse(text)
+class Source:
+    """A text, and the tree that it was parsed to."""
+
+    def __init__(self, text: str, tree: ast.Module) -> None:
+        self._lines = [line.encode() for line in text.split("\n")]
+        self._tree = tree
+        self._statements = {id(node) for node in _statements(tree)}
+
+    def segment(self, node: ast.stmt) -> tuple[str, str] | None:
+        """What stands before a statement in its first line, and its text; None where it is not of this tree."""
+        if id(node) not in self._statements or node.end_lineno is None:
+            return None
+        first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
+        lines = self._lines[first - 1 : node.end_lineno]
+        lines[-1] = lines[-1][: node.end_col_offset]
+        before, lines[0] = lines[0][: node.col_offset], lines[0][node.col_offset :]
+        return before.decode(), b"\n".join(lines).decode()
+
+
+def _statements(node: ast.AST) -> Iterator[ast.stmt]:
+    for field in _BLOCKS:
+        for child in getattr(node, field, ()):
+            if isinstance(child, ast.stmt):
+                yield child
+            yield from _statements(child)
+
+
+def _by_parts(node: ast.stmt, source: Source) -> str | None:
+    """A definition, its body statement by statement; None for what can't be done so."""
+    if not isinstance(node, _DEFINITIONS) or is_string(node.body[0]):
+        return None
+    lines = _whole([rebuilt(node, body=[ast.Pass()])]).split("\n")[:-1]
+    for child in node.body:
+        segment = source.segment(child)
+        text = _normalised_segment(*segment) if segment is not None else None
+        if text is None:
+            return None
+        if isinstance(child, _DEFINITIONS):
+            lines.append("")  # as `ast.unparse` has it
+        lines += [f"    {line}" if line else "" for line in text.split("\n")]
+    return "\n".join(lines)
+
+
+@functools.lru_cache(maxsize=8192)
+def _normalised_segment(before: str, text: str) -> str | None:
+    """Of one statement's text; None where it may have strings of several lines, which can't be indented."""
+    body = ast.parse(f"if 1:\n{before}{text}" if before and before.isspace() else text).body
+    statements = body[0].body if before and before.isspace() else body  # type: ignore[attr-defined]
+    made = _whole(statements)
+    return None if _MULTILINE.search(made) else made
+
+
+_MULTILINE = re.compile(r"'''|\"\"\"")
 
 
 def _completed(node: Node) -> Node:

@@ -52,7 +52,7 @@ def read_tuning(site: KernelSite, names: Names) -> Tuning:
     pruned = False
     heuristics: set[str] = set()
     optional: set[str] = set()
-    for decorator in site.node.decorator_list if site.node is not None else ():
+    for decorator in site.definition.decorator_list if site.definition is not None else ():
         if not isinstance(decorator, ast.Call):
             continue
         dotted = names.dotted(decorator.func, site.path) or ast.unparse(decorator.func)

@@ -45,7 +45,7 @@ def job_specs(
     complete = bool(given) and all(wanted <= one.arguments.keys() for _, one in given)
     launch = read_launch(kernel, constants, names, hints_only=complete)
     usage = Usage({})
-    if isinstance(kernel.node, ast.FunctionDef) and not complete:
+    if not complete and isinstance(kernel.node, ast.FunctionDef):
         usage = read_usage(kernel.node, path, names)
     specs: list[JobSpec] = []
     seen: set[object] = set()
@@ -200,10 +200,10 @@ def _annotated(annotation: ast.expr | None) -> str | None:
 
 def _captured(kernel: KernelSite, names: Names) -> list[str]:
     """Parameters of the functions that a kernel is defined in."""
-    tree = names.tree(kernel.path)
     wanted = {name for kind, name in kernel.scope if kind == "function"}
+    tree = names.tree(kernel.path) if wanted else None
     found: list[str] = []
-    for node in ast.walk(tree) if tree is not None and wanted else ():
+    for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.FunctionDef) and node.name in wanted:
             found += [argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)]
     return found

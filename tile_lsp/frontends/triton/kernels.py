@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tile_lsp.analysis.python import KernelSite, Workspace
+from tile_lsp.analysis.python import KernelSite, Workspace, walk
 from tile_lsp.frontends.names import Names, chain
 
 DECORATORS = frozenset(
@@ -24,7 +24,7 @@ def is_kernel(site: KernelSite, workspace: Workspace) -> bool:
 
     A launch, an autotuner, a heuristic or a job comment above it says that it is one.
     """
-    node = site.node
+    node = site.definition
     if node is None:
         return True
     if any("tile-lsp" in line.text for line in site.comment_lines):
@@ -34,7 +34,7 @@ def is_kernel(site: KernelSite, workspace: Workspace) -> bool:
         return True
     if _returns_value(node):
         return False
-    called, launched = names.cached(("triton calls", site.path), lambda: _calls(names.tree(site.path)))
+    called, launched = names.cached(("triton calls", site.path), lambda: _calls(names, site.path))
     return node.name not in called or node.name in launched
 
 
@@ -52,13 +52,21 @@ def _returns_value(node: ast.AST) -> bool:
     return False
 
 
-def _calls(tree: ast.Module | None) -> tuple[frozenset[str], frozenset[str]]:
+def _calls(names: Names, path: str) -> tuple[frozenset[str], frozenset[str]]:
     """Names that are called, and names that are launched (`name[grid](…)`)."""
+    called: frozenset[str] = frozenset()
+    launched: frozenset[str] = frozenset()
+    for placed in names.placed(path):
+        one, other = placed.statement.known("triton calls", _calls_in)
+        called |= one
+        launched |= other
+    return called, launched
+
+
+def _calls_in(statement: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
     called: set[str] = set()
     launched: set[str] = set()
-    if tree is None:
-        return frozenset(), frozenset()
-    for node in ast.walk(tree):
+    for node in walk(statement):
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Subscript) and isinstance(node.func.value, ast.Name):
                 launched.add(node.func.value.id)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from tile_lsp.analysis.python import KernelSite
+from tile_lsp.analysis.python import KernelSite, children
 from tile_lsp.frontends.names import Names
 from tile_lsp.model.job import Scalar
 
@@ -34,6 +34,8 @@ class Launch(msgspec.Struct, frozen=True):
 class _Site(msgspec.Struct, frozen=True):
     call: ast.Call
     around: tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]
+    offset: int = 0
+    """Lines of the file before those that the nodes count from."""
 
 
 def read_launch(
@@ -42,9 +44,9 @@ def read_launch(
     """The launch in the kernel's own file that tells most; where there is none, that in a file near it. `hints_only`:
     the arguments are known from elsewhere, so no other file is asked.
     """
-    if kernel.node is None:
+    if kernel.definition is None:
         return None
-    name = kernel.node.name
+    name = kernel.definition.name
     sites = [site for site in _sites_in(kernel.path, names).get(name, ()) if _sees(site, kernel)]
     found = _best(kernel, constants, kernel.path, sites, names, hints_only)
     if found is not None or kernel.scope or hints_only:
@@ -77,29 +79,36 @@ def _is_of(kernel: KernelSite, site: _Site, path: str, names: Names) -> bool:
     function = site.call.func
     launched = function.value if isinstance(function, (ast.Subscript, ast.Attribute)) else function
     found = names.function(launched, path)
-    return found is not None and found[1] == kernel.path and getattr(found[0], "name", "") == kernel.node.name  # type: ignore[union-attr]
+    return found is not None and found[1] == kernel.path and getattr(found[0], "name", "") == kernel.definition.name  # type: ignore[union-attr]
 
 
 def _sites_in(path: str, names: Names) -> dict[str, list[_Site]]:
-    return names.cached(("triton launches", path), lambda: _sites(names.tree(path)))
+    return names.cached(("triton launches", path), lambda: _sites(path, names))
 
 
-def _sites(tree: ast.Module | None) -> dict[str, list[_Site]]:
+def _sites(path: str, names: Names) -> dict[str, list[_Site]]:
     """Launches by the kernel's name."""
     found: dict[str, list[_Site]] = {}
+    for placed in names.placed(path):
+        for name, site in placed.statement.known("triton launches", _sites_of):
+            found.setdefault(name, []).append(msgspec.structs.replace(site, offset=placed.offset))
+    return found
 
-    def walk(node: ast.AST, around: tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]) -> None:
+
+def _sites_of(statement: ast.stmt) -> list[tuple[str, _Site]]:
+    found: list[tuple[str, _Site]] = []
+
+    def visit(node: ast.AST, around: tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]) -> None:
         if isinstance(node, _FUNCTIONS):
             if any("jit" in ast.unparse(decorator) for decorator in node.decorator_list):
                 return  # a kernel launches nothing
             around = (*around, node)
         if isinstance(node, ast.Call) and (name := _launched(node)) is not None:
-            found.setdefault(name, []).append(_Site(node, around))
-        for child in ast.iter_child_nodes(node):
-            walk(child, around)
+            found.append((name, _Site(node, around)))
+        for child in children(node):
+            visit(child, around)
 
-    if tree is not None:
-        walk(tree, ())
+    visit(statement, ())
     return found
 
 
@@ -119,7 +128,7 @@ def _launched(node: ast.Call) -> str | None:
 def _read(
     kernel: KernelSite, constants: frozenset[str], path: str, site: _Site, names: Names, hints_only: bool
 ) -> Launch:
-    where = names.place(path, site.call.lineno)
+    where = names.place(path, site.offset + site.call.lineno)
     arguments: dict[str, str] = {}
     hints: dict[str, Scalar] = {}
     positional = [p.name for p in kernel.parameters if p.kind in ("positional", "normal")]
@@ -134,7 +143,7 @@ def _read(
     for name, node in given:
         if hints_only and name in known:
             continue
-        values = _Values(site.around, path, names)
+        values = _Values(site, path, names)
         if (shape := values.block_shape(node)) is not None:
             blocks[name] = shape
             continue
@@ -171,8 +180,9 @@ def _bound_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, lis
 class _Values:
     """Values of expressions in the function that launches."""
 
-    def __init__(self, around: Sequence[ast.FunctionDef | ast.AsyncFunctionDef], path: str, names: Names) -> None:
-        self.around = around
+    def __init__(self, site: _Site, path: str, names: Names) -> None:
+        self.around = site.around
+        self.offset = site.offset
         self.path = path
         self.names = names
         self.depth = 0
@@ -278,7 +288,7 @@ class _Values:
 
     def _bound(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Mapping[str, list[ast.expr]]:
         """What a function binds, with the values that plain assignments give; read once."""
-        key = ("triton bound", self.path, str(function.lineno), function.name)
+        key = ("triton bound", self.path, str(self.offset + function.lineno), function.name)
         return self.names.cached(key, lambda: _bound_in(function))
 
     def _is_tensor(self, node: ast.expr) -> bool:

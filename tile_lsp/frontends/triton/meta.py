@@ -14,7 +14,7 @@ _DIVISIBLE = "tt.divisibility"
 
 def read_meta(site: KernelSite, constants: frozenset[str]) -> Mapping[str, str]:
     """Parameter → spec; empty where no decorator has such a thing. Never raises. `constants`: names of constexprs."""
-    for decorator in site.node.decorator_list if site.node is not None else ():
+    for decorator in site.definition.decorator_list if site.definition is not None else ():
         if not isinstance(decorator, ast.Call):
             continue
         node = next((keyword.value for keyword in decorator.keywords if keyword.arg == "triton_meta"), None)
