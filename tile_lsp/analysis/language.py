@@ -24,6 +24,10 @@ class PositionMap(Protocol):
         """Places whose range today covers a position, or touches a line."""
         ...
 
+    def prepare(self) -> None:
+        """Work out what the first question would have to wait for. Any thread may do that."""
+        ...
+
 
 class Named(Protocol):
     """A parameter of a kernel. `span` covers the name alone."""
@@ -100,6 +104,8 @@ class Blocked:
     """What to write to mend it."""
     syntax: bool = False
     """A needed definition is broken text: keep showing the last good types."""
+    newer: bool = False
+    """Broken to the Python of the server only: the kernels' own can read it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,11 +125,29 @@ class ClosureResult:
 
 @runtime_checkable
 class TellsComments(Protocol):
-    """A language that knows the job comments of a file from what looks like one in a string."""
+    """A language, or a front end that finds another one inside of it, that knows the job comments of a file from what
+    looks like one in a string.
+    """
 
     def job_comments(self, path: str, workspace: Any) -> Iterable[CommentLine]:
         """The lines that begin one, whether or not a kernel reads it."""
         ...
+
+
+class BrokenStatement(Protocol):
+    """A top-level statement that doesn't parse."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def problem(self) -> TextProblem: ...
+
+
+@runtime_checkable
+class ReadByPython(Protocol):
+    """A language that the server's own Python parses: another Python may be able to read more."""
+
+    def broken(self, path: str, text: str) -> Sequence[BrokenStatement]: ...
 
 
 @runtime_checkable

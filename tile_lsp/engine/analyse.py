@@ -75,13 +75,14 @@ def analyse(
     ]
     for kernel in kernels:
         problems += [ProblemView(p.message, p.span, p.severity, p.code) for p in kernel.problems]
-    if isinstance(language, TellsComments):
-        read_lines = {comment.span.line for kernel in kernels for comment in kernel.site.comment_lines}
-        problems += [
-            ProblemView(_ORPHAN, comment.span, Severity.WARNING, "comment")
-            for comment in language.job_comments(path, workspace)
-            if comment.span.line not in read_lines
-        ]
+    read_lines = {comment.span.line for kernel in kernels for comment in kernel.site.comment_lines}
+    problems += [
+        ProblemView(_ORPHAN, comment.span, Severity.WARNING, "comment")
+        for teller in (language, *reading)
+        if isinstance(teller, TellsComments)
+        for comment in teller.job_comments(path, workspace)
+        if comment.span.line not in read_lines
+    ]
     results = [kernel.result for kernel in kernels if kernel.result is not None]
     files = frozenset({path}).union(*(result.files | result.missing for result in results))
     if isinstance(workspace, SeesFolders):

@@ -8,7 +8,8 @@ what one kernel needs. What is known of a piece is kept while the text around it
 from __future__ import annotations
 
 from .closure import build_closure
+from .job_comments import job_comments
 from .kernels import KernelSite, Parameter, TemplateParameter, find_kernels
 from .workspace import Workspace
 
-__all__ = ["KernelSite", "Parameter", "TemplateParameter", "Workspace", "build_closure", "find_kernels"]
+__all__ = ["KernelSite", "Parameter", "TemplateParameter", "Workspace", "build_closure", "find_kernels", "job_comments"]

@@ -66,6 +66,16 @@ def tokens(text: str, start: int = 0, end: int | None = None) -> list[Token]:
     return found
 
 
+def is_comment(text: str, start: int, position: int) -> bool:
+    """True if a comment begins at `position`, where from `start` on there are but comments and blanks."""
+    while start < position:
+        match = _TOKEN.match(text, start)
+        if match is None or match.lastgroup not in ("skip", "end"):
+            return False
+        start = match.end()
+    return start == position
+
+
 def directive(line: str) -> str:
     """A directive in one line: comments dropped, words a blank apart where a blank was.
 

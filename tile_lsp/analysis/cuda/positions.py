@@ -58,6 +58,9 @@ class Positions:
         """Each place of a chain, those that can't be resolved left out."""
         return tuple(found for place in chain if (found := self.resolve(place)) is not None)
 
+    def prepare(self) -> None:
+        """Nothing is worked out ahead."""
+
     def places_at(self, path: str, line: int, column: int | None = None) -> tuple[Place, ...]:
         """The tokens that a position touches, or all those of a line (without columns)."""
         found: list[Place] = []

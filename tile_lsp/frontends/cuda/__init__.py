@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tile_lsp.analysis.comments import JobComment
-from tile_lsp.analysis.cuda import KernelSite, Workspace, build_closure, find_kernels
-from tile_lsp.analysis.language import ClosureResult, TextProblem
+from tile_lsp.analysis.cuda import KernelSite, Workspace, build_closure, find_kernels, job_comments
+from tile_lsp.analysis.language import ClosureResult, CommentLine, TextProblem
 from tile_lsp.analysis.python import Workspace as PythonWorkspace
 from tile_lsp.frontends.base import JobSpec, Problem, ToolRun
 from tile_lsp.frontends.python import PYTHON
@@ -45,6 +45,10 @@ class CudaText:
 
     def problems(self, path: str, workspace: Workspace) -> Iterable[TextProblem]:
         return workspace.problems(path)
+
+    def job_comments(self, path: str, workspace: Workspace) -> Iterable[CommentLine]:
+        file = workspace.file(path)
+        return job_comments(file) if file is not None else ()
 
 
 class Cuda:
@@ -97,6 +101,9 @@ class CudaInPython(Cuda):
 
     def find_kernels(self, path: str, workspace: PythonWorkspace) -> tuple[KernelSite, ...]:
         return strings.find_kernels(path, workspace)
+
+    def job_comments(self, path: str, workspace: PythonWorkspace) -> Iterable[CommentLine]:
+        return strings.job_comments(path, workspace)
 
     def closure(
         self, site: KernelSite, workspace: PythonWorkspace, bindings: Mapping[str, str], expressions: Sequence[str]

@@ -10,14 +10,14 @@ import ast
 import dataclasses
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from tile_lsp.analysis import cuda
 from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.cuda import KernelSite
-from tile_lsp.analysis.language import ClosureResult
+from tile_lsp.analysis.language import ClosureResult, CommentLine
 from tile_lsp.analysis.python import Workspace
 from tile_lsp.frontends.base import JobSpec, Problem
 from tile_lsp.model.settings import Cuda as CudaSettings
@@ -39,17 +39,31 @@ _FOUND: WeakKeyDictionary[Workspace, dict[tuple[str, str], Found]] = WeakKeyDict
 """By a workspace of Python: the kernels that strings of it hold, by path and name."""
 
 
-def find_kernels(path: str, workspace: Workspace) -> tuple[KernelSite, ...]:
+def job_comments(path: str, workspace: Workspace) -> tuple[CommentLine, ...]:
+    """Those of strings that hold a kernel."""
+    own = workspace.file(path)
+    if own is None or not any("tile-lsp" in line for line in own.lines):
+        return ()
+    files = (inner.file(path) for inner in _workspaces(path, workspace))
+    return tuple(comment for file in files if file is not None for comment in cuda.job_comments(file))
+
+
+def _workspaces(path: str, workspace: Workspace) -> Iterator[cuda.Workspace]:
+    """One for each string that holds a kernel."""
     file = workspace.file(path)
     if file is None:
-        return ()
+        return
     text = "\n".join(file.lines)
     if "__global__" not in text or _TAKERS.search(text) is None:
-        return ()
+        return
+    for blanked in masked(text):
+        yield cuda.Workspace(path, functools.partial(_read, path, blanked), (), CudaSettings())
+
+
+def find_kernels(path: str, workspace: Workspace) -> tuple[KernelSite, ...]:
     sites: list[KernelSite] = []
     names: dict[str, int] = {}
-    for blanked in masked(text):
-        inner = cuda.Workspace(path, functools.partial(_read, path, blanked), (), CudaSettings())
+    for inner in _workspaces(path, workspace):
         for site in cuda.find_kernels(path, inner):
             names[site.name] = names.get(site.name, 0) + 1
             named = site
