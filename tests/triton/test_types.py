@@ -273,6 +273,23 @@ def k(x_ptr):
     assert bench.types_of("branch.py", "x") == {"fp32"}
 
 
+async def test_torch_has_triton_and_its_compiler_hands_on_modules_of_tritons(bench: Workbench):
+    text = """\
+from torch._inductor.runtime.triton_helpers import libdevice, math as tl_math
+from torch.utils._triton import has_triton
+
+if has_triton():
+    # tile-lsp: x_ptr=*fp32
+    @triton.jit
+    def k(x_ptr):
+        x = libdevice.tanh(tl.load(x_ptr)) + tl_math.abs(libdevice.rsqrt(2.0))
+        tl.store(x_ptr, x)
+"""
+    await write(bench, "inductor.py", text)
+    assert not bench.kernel("inductor.py").faults
+    assert bench.types_of("inductor.py", "x") == {"fp32"}
+
+
 async def test_of_several_guesses_that_fail_the_one_that_got_further_is_told(bench: Workbench):
     text = """\
 import not_here_at_all as somewhere

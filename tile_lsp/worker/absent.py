@@ -104,7 +104,7 @@ class Absent:
             if value is NotImplemented:
                 raise AttributeError(f"{path.partition('.')[0]} has no {path.partition('.')[2]}")
             plain = path.endswith(("__version__", "version.cuda", "version.hip", "version.xpu"))
-            return value if plain else _Answer(path, self, value)
+            return value if plain or isinstance(value, ModuleType) else _Answer(path, self, value)
         if path not in self._nodes:
             placeholder = self._placeholders.get(path.partition(".")[0])
             found = placeholder(path) if placeholder is not None else None

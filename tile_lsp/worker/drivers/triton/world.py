@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 from .device import shared_memory
@@ -34,10 +35,22 @@ def answers(target: str, triton_version: str) -> dict[str, Any]:
         "torch.backends.mps.is_available": False,
         "torch.compiler.is_compiling": False,
         "torch.is_grad_enabled": False,
+        "torch.utils._triton.has_triton": True,
+        "torch.utils._triton.has_triton_package": True,
+        **_of_inductor(),
         # What other vendors add to torch, and what tells them by that.
         **dict.fromkeys((f"torch.{vendor}" for vendor in _VENDORS), NotImplemented),
         "transformers.__version__": "4.56.0",
     }
+
+
+def _of_inductor() -> dict[str, ModuleType]:
+    """Triton's own modules by the names that torch's compiler gives to them."""
+    import triton.language as tl
+    from triton.language.extra import libdevice
+
+    helpers = "torch._inductor.runtime.triton_helpers"
+    return {f"{helpers}.libdevice": libdevice, f"{helpers}.math": tl.math}
 
 
 class Properties:
