@@ -207,6 +207,10 @@ CONFIGS = """
     import itertools
 
     WIDTHS = [4, 8]
+    REMADE = (16, 32)
+    REMADE = [(side, 1) for side in REMADE]
+    REMADE = [triton.Config(dict(BLOCK=side), num_warps=warps) for side, warps in REMADE]
+    REMADE = REMADE + [triton.Config({"BLOCK": 8})]
 
     def configs():
         made = [triton.Config({"BLOCK": 32}, num_warps=2)]
@@ -235,6 +239,7 @@ CONFIGS = """
             'configs=[triton.Config(dict_of, 4, w) for w in WIDTHS] + [triton.Config({"BLOCK": 2 ** 5}, 4, 4)]',
             None,
         ),
+        ("configs=REMADE", [("16", 1, 3), ("32", 1, 3), ("8", 4, 3)]),
         (
             'configs=[triton.Config({"BLOCK": b}, num_stages=s) for b, s in itertools.product([16], [1, 2])]',
             [("16", 4, 1), ("16", 4, 2)],
@@ -254,6 +259,54 @@ def test_each_config_is_a_job(given: str, expected: list[tuple[str, int, int]] |
     assert all(arguments(spec)["EVEN"] == "auto" for spec in specs)
     assert specs[0].origins[2].kind == "autotune"
     assert specs[0].origins[3].kind == "heuristics"
+
+
+@pytest.mark.parametrize(
+    ("defined", "configs"),
+    [
+        ("made = [c for c in made]", "made"),
+        ("one = [c for c in two]\n    two = one", "one"),
+        ("def made():\n        return made()", "made()"),
+        ("def made(n):\n        return made(n + 1)", "made(0)"),
+        ("made = [triton.Config({'BLOCK': b}) for b in range(10 ** 15) if b < 0]", "made"),
+        ("made = [triton.Config({'BLOCK': 1})] * 10 ** 15", "made"),
+        ("made = [triton.Config({'BLOCK': 7 ** 60 ** 60})]", "made"),
+        ("made = [triton.Config({'BLOCK': ((7 ** 63) ** 63) ** 63})]", "made"),
+        ("made = [triton.Config({'BLOCK': 1 << 10 ** 12})]", "made"),
+        ("made = [triton.Config({'BLOCK': 10 ** 6 % 0})]", "made"),
+        ("made = " + "[" * 90 + "]" * 90, "made"),
+        ("made = [triton.Config({[]: 1})]", "made"),
+        ("made = [triton.Config({'BLOCK': {}.get([], 1)})]", "made"),
+        ("made = [triton.Config({'BLOCK': b}) for b in range(1, 2, 0)]", "made"),
+        ("made = [triton.Config({'BLOCK': max('a', 1)})]", "made"),
+    ],
+)
+def test_configs_that_no_one_could_read_are_the_autotuners_own(defined: str, configs: str):
+    text = f"""
+    {defined}
+
+    @triton.autotune({configs}, key=[])
+    @triton.jit
+    def k(x_ptr, BLOCK: tl.constexpr):
+        tl.store(x_ptr + tl.arange(0, BLOCK), 1)
+    """
+    (spec,) = specs_of(text)
+    assert arguments(spec)["BLOCK"] == "auto"
+
+
+def test_a_number_that_is_too_long_for_its_digits_is_no_value():
+    text = f"""
+    MOST = 0x{"f" * 9000}
+
+    @triton.jit
+    def k(x_ptr, n=MOST, SIDE: tl.constexpr = MOST, OTHER: tl.constexpr = 0x{"f" * 9000}, BLOCK: tl.constexpr = 32):
+        tl.store(x_ptr + tl.arange(0, BLOCK), n)
+
+    def run(x):
+        k[(1,)](x, BLOCK=MOST)
+    """
+    found = arguments(specs_of(text)[0])
+    assert (found["n"], found["BLOCK"]) == ("i32:16", "32")
 
 
 def test_a_comment_that_chooses_a_config_is_one_job():
@@ -463,6 +516,18 @@ def test_what_fractions_are_stored_to_holds_no_integers():
     assert arguments(specs_of(text)[0])["out_ptr"] == "*fp32:16"
 
 
+def test_bounds_of_scales_are_bounds():
+    text = """
+    @triton.jit
+    def k(x_ptr, cu_seqlens_scale, row_scale, BLOCK: tl.constexpr):
+        start = tl.load(cu_seqlens_scale + tl.program_id(0))
+        at = start * 4 + tl.arange(0, BLOCK)
+        tl.store(x_ptr + at, tl.load(x_ptr + at) * tl.load(row_scale + at))
+    """
+    found = arguments(specs_of(text)[0])
+    assert (found["cu_seqlens_scale"], found["row_scale"]) == ("*i32:16", "*fp32:16")
+
+
 def test_states_and_statistics_are_in_full_precision():
     text = """
     @triton.jit
@@ -541,3 +606,171 @@ def test_an_expression_of_a_comment_is_part_of_the_closure():
     """
     (spec,) = specs_of(text)
     assert spec.expressions == ("SIDE * 2",)
+
+
+def test_an_assertion_says_what_is_loaded():
+    text = """
+    @triton.jit
+    def check(block):
+        tl.static_assert(block.dtype == tl.uint8, "packed")
+        return block
+
+    @triton.jit
+    def k(a_desc, packed, scales, left, right, TURN: tl.constexpr, SIDE: tl.constexpr):
+        tl.static_assert(a_desc.dtype == tl.float8e5, "halves")
+        tl.static_assert(scales.dtype.element_ty == tl.bfloat16)
+        at = tl.arange(0, SIDE)
+        a = a_desc.load([0, 0])
+        b = check(tl.load(packed + at))
+        x, y = tl.load(left + at), tl.load(right + at)
+        if TURN:
+            tl.static_assert(x.dtype == tl.int16 and y.dtype == tl.float16)
+        else:
+            tl.static_assert(x.dtype == tl.float64)
+            tl.static_assert(tl.int8 == y.dtype)
+        tl.store(scales + at, a + b + x + y)
+    """
+    (spec,) = specs_of(text)
+    found = arguments(spec)
+    assert found["a_desc"] == "tensordesc<fp8e5[64,64]>"
+    assert (found["packed"], found["scales"]) == ("*u8:16", "*bf16:16")
+    assert (found["TURN"], found["left"], found["right"]) == ("False", "*fp64:16", "*i8:16")
+    others = [dict(zip(found, (a.spec for a in other), strict=True)) for other in spec.alternatives]
+    assert all(o["left"] == ("*i16:16" if o["TURN"] == "True" else "*fp64:16") for o in others)
+    assert {origin.detail for origin in spec.origins} >= {"used by tl.store; its dtype is asserted"}
+
+
+def test_offsets_are_followed_through_helpers_and_local_names():
+    text = """
+    @triton.jit
+    def shifted(bits):
+        return (bits >> 4) + 1
+
+    @triton.jit
+    def put(out, row, scale, stride, value):
+        start = row.to(tl.int64) * stride
+        at = scale + start
+        tl.store(out + at, value)
+
+    @triton.jit
+    def k(out, first, packed, stride, scale, PIECE: tl.constexpr):
+        row = tl.load(first) + tl.program_id(0)
+        put(out, row, scale, stride, shifted(tl.load(packed + tl.arange(0, PIECE))))
+    """
+    found = arguments(specs_of(text)[0])
+    assert found == {
+        "out": "*fp32:16",
+        "first": "*i32:16",
+        "packed": "*i32:16",
+        "stride": "i32:16",
+        "scale": "i32:16",
+        "PIECE": "64",
+    }
+
+
+def test_what_is_unpacked_is_a_tuple():
+    text = """
+    @triton.jit
+    def k(x_ptrs, sizes, out, BLOCK: tl.constexpr):
+        a_ptr, b_ptr = x_ptrs
+        rows, columns, _ = sizes
+        at = tl.arange(0, BLOCK)
+        x = tl.load(a_ptr + at, mask=at < rows) + tl.load(b_ptr + at, mask=at < columns)
+        first, second = tl.split(x)
+        tl.store(out + at, first + second)
+    """
+    found = arguments(specs_of(text)[0])
+    assert found["x_ptrs"] == "(*fp32:16,*fp32:16)"
+    assert found["sizes"] == "(i32:16,i32:16,i32:16)"
+    assert found["out"] == "*fp32:16"
+
+
+def test_workers_and_methods_are_no_kernels():
+    text = """
+    from triton.experimental import gluon
+    from triton.experimental.gluon import language as gl
+    from triton.language.core import _aggregate as aggregate
+
+    @aggregate
+    class Ring:
+        count: gl.constexpr
+
+        @gluon.jit
+        def release(self, index):
+            self.free(index)
+
+    @gluon.jit
+    def produce(bars):
+        first, second = bars
+
+    @gluon.jit
+    def consume(bars, k, each):
+        each(k)
+
+    @gluon.jit
+    def k(x_ptr, each):
+        gl.warp_specialize([(consume, (x_ptr, 1, each)), (produce, (x_ptr,))], [1], [24])
+    """
+    assert kernels(text) == ["k"]
+
+
+HOOKS = """
+    from triton.tools.tensor_descriptor import TensorDescriptor
+
+    def hook(given):
+        wide = given.get("WIDE", False)
+        depth = given["DEPTH"]
+        given["a_desc"].block_shape = [given["SIDE"], depth]
+        if given["TURNED"]:
+            shape = [depth, given["SIDE"]]
+        else:
+            shape = [given["SIDE"], 2 * given["SIDE"]]
+        given["b_desc"].block_shape = shape
+        given["c_desc"].block_shape = [given["SIDE"], given["SIDE"] // 2 if wide else 16]
+
+    def configs(then=None):
+        made = [triton.Config({"SIDE": side}, num_warps=8, pre_hook=then) for side in (32, 64)]
+        return [triton.Config({**one.kwargs, "EXTRA": 1}, num_warps=one.num_warps, pre_hook=hook) for one in made]
+
+    @triton.autotune(%s, key=[])
+    @triton.jit
+    def k(a_desc, b_desc, c_desc, SIDE: tl.constexpr, EXTRA: tl.constexpr, TURNED: tl.constexpr, DEPTH: tl.constexpr):
+        if TURNED:
+            a = a_desc.load([0, 0])
+        b = b_desc.load([0, 0])
+        c_desc.store([0, 0], b)
+
+    def run(a, b, c):
+        nothing = [1, 1]
+        k[(1,)](
+            TensorDescriptor(a, a.shape, a.stride(), nothing),
+            TensorDescriptor.from_tensor(b, nothing),
+            TensorDescriptor.from_tensor(c, block_shape=nothing),
+            DEPTH=128,
+        )
+"""
+
+
+@pytest.mark.parametrize(
+    "given", ["configs()", '[triton.Config({"SIDE": 32, "EXTRA": 1}, num_warps=8, pre_hook=hook)]']
+)
+def test_what_a_hook_sets_may_hang_on_other_arguments(given: str):
+    found = arguments(specs_of(HOOKS % given)[0])
+    assert (found["SIDE"], found["EXTRA"], found["DEPTH"]) == ("32", "1", "128")
+    assert found["TURNED"] == "False"
+    assert found["a_desc"] == "tensordesc<fp32[32,128]>"
+    # What nobody knows is taken to hold, as a test for it would be.
+    assert found["b_desc"] == "tensordesc<fp32[32,64]>"
+    assert found["c_desc"] == "tensordesc<fp32[32,16]>"
+    assert dict(specs_of(HOOKS % given)[0].configs[0].hints)["num_warps"] == 8
+
+
+def test_a_hook_may_be_handed_on():
+    text = HOOKS.replace("pre_hook=hook", "pre_hook=one.pre_hook") % "configs(then=hook)"
+    specs = specs_of(text)
+    assert [arguments(spec)["a_desc"] for spec in specs] == ["tensordesc<fp32[32,128]>", "tensordesc<fp32[64,128]>"]
+
+
+def test_a_block_that_no_descriptor_may_have_is_none():
+    found = arguments(specs_of(HOOKS.replace("hook(given)", "other(given)") % "configs()")[0])
+    assert found["b_desc"] == "tensordesc<fp32[64,64]>"

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from tile_lsp.frontends.base import Origin
 
 from . import gluon, spec
-from .use import Usage, Use
+from .configs import Blocks
+from .use import Asserted, Usage, Use
 
 _INDEX = re.compile(
     r"(indices|index|idx|seqlen|cu_seq|_ids?(_|$)|label|target|chunk_|token|expert|lens?(_ptr)?$|"
@@ -27,6 +28,8 @@ _FLOAT_NAME = re.compile(
 _FULL = re.compile(r"^d?h[0t](_ptr)?$|state|(^|_)(lse|rstd|mean|rms|logsumexp|scales?)(_ptr)?$", re.IGNORECASE)
 #: What numbers are multiplied with, even where it shares a local name with what is none.
 _SCALE = re.compile(r"scale", re.IGNORECASE)
+#: Where sequences begin and end, whatever they are sequences of.
+_BOUND = re.compile(r"^cu_?seq|_?(starts?|offsets?|indptr)(_ptr)?$", re.IGNORECASE)
 _MOST_ITEMS = 16
 _FLAG = re.compile(
     r"^(IS_|USE_|HAS_|DO_|STORE_|SAVE_|OUTPUT_|ENABLE|APPLY|EVEN|REVERSE|CAUSAL|RETURN|WITH|TRANS|ALLOW|INPLACE|is_|"
@@ -102,6 +105,8 @@ class Parameter(msgspec.Struct, frozen=True):
     """A heuristic compares it with None."""
     block: tuple[int, ...] = ()
     """Of a tensor descriptor, where the text says it."""
+    element: str = ""
+    """Dtype of what it points to, where the text insists on one."""
 
 
 class Assumed(msgspec.Struct, frozen=True):
@@ -109,19 +114,24 @@ class Assumed(msgspec.Struct, frozen=True):
     origin: Origin
 
 
-def assume(parameters: Sequence[Parameter], usage: Usage, guess: Guess, warps: int = 4) -> tuple[Assumed, ...]:
-    """One argument for each parameter. `warps`: of a block, for layouts."""
+def assume(
+    parameters: Sequence[Parameter], usage: Usage, guess: Guess, warps: int = 4, blocks: Blocks | None = None
+) -> tuple[Assumed, ...]:
+    """One argument for each parameter. `warps`: of a block, for layouts; `blocks`: what a config's hook sets."""
     if usage.rank > 2 and guess.block > 16:
         # Blocks of three dimensions of 64 are more than a compiler can chew.
         guess = msgspec.structs.replace(guess, block=16, dim=min(guess.dim, 16))
     made = {parameter.name: _one(parameter, usage, guess, warps) for parameter in parameters}
-    for index, parameter in enumerate(parameters):
-        block = usage.of(parameter.name).block
-        if block and not parameter.block and parameter.given is None:
-            lengths = [made[length].spec if length in made else length for length in block]
-            if all(length.isdecimal() for length in lengths):
-                known = msgspec.structs.replace(parameters[index], block=tuple(map(int, lengths)))
-                made[parameter.name] = _one(known, usage, guess, warps)
+    hooked = blocks({name: one.spec for name, one in made.items()}) if blocks is not None else {}
+    for parameter in parameters:
+        use = usage.of(parameter.name)
+        if parameter.given is not None:
+            continue
+        block = hooked.get(parameter.name) or parameter.block or _lengths(use.block, made)
+        element = next((one.dtype for one in use.asserted if not one.flag or _holds(one, made)), "")
+        if block != parameter.block or element:
+            known = msgspec.structs.replace(parameter, block=block, element=element)
+            made[parameter.name] = _one(known, usage, guess, warps)
     for parameter in parameters:
         use = usage.of(parameter.name)
         if (use.items or use.counted_by) and parameter.given is None:
@@ -130,20 +140,33 @@ def assume(parameters: Sequence[Parameter], usage: Usage, guess: Guess, warps: i
     return tuple(made.values())
 
 
+def _lengths(names: Sequence[str], made: Mapping[str, Assumed]) -> tuple[int, ...]:
+    """Of a block's sides, which are parameters or numbers; nothing where one is neither."""
+    lengths = [made[name].spec if name in made else name for name in names]
+    return tuple(map(int, lengths)) if all(length.isdecimal() for length in lengths) else ()
+
+
+def _holds(asserted: Asserted, made: Mapping[str, Assumed]) -> bool:
+    flag = made.get(asserted.flag)
+    return flag is not None and flag.spec == str(asserted.holds)
+
+
 def _tuple(item: Assumed, use: Use, count: int) -> Assumed:
     items = ",".join([item.spec] * min(max(use.items, count, 1), _MOST_ITEMS))
     return Assumed(f"({items},)" if "," not in items else f"({items})", Origin("assumed", "its items are used"))
 
 
-def alternatives(parameters: Sequence[Parameter], usage: Usage, warps: int = 4) -> tuple[tuple[Assumed, ...], ...]:
+def alternatives(
+    parameters: Sequence[Parameter], usage: Usage, warps: int = 4, blocks: Blocks | None = None
+) -> tuple[tuple[Assumed, ...], ...]:
     """Other readings, each different from those before it."""
     if all(parameter.given is not None for parameter in parameters):
         return ()
-    first = assume(parameters, usage, GUESSES[0], warps)
+    first = assume(parameters, usage, GUESSES[0], warps, blocks)
     seen = {tuple(one.spec for one in first)}
     found: list[tuple[Assumed, ...]] = []
     for guess in GUESSES[1:]:
-        made = assume(parameters, usage, guess, warps)
+        made = assume(parameters, usage, guess, warps, blocks)
         key = tuple(one.spec for one in made)
         if key not in seen:
             seen.add(key)
@@ -171,7 +194,7 @@ def _one(parameter: Parameter, usage: Usage, guess: Guess, warps: int) -> Assume
             return Assumed(made, Origin("default"))
     if (use.descriptor or parameter.block) and not use.pointer:
         block = list(parameter.block or [guess.block] * use.descriptor)
-        element = _float(usage, use, guess)
+        element = parameter.element or _float(usage, use, guess)
         laid = f",{gluon.descriptor_layout(element, block)}" if usage.language else ""
         dims = ",".join(map(str, block))
         return Assumed(f"tensordesc<{element}[{dims}]{laid}>", Origin("assumed", "used as a tensor descriptor"))
@@ -182,9 +205,12 @@ def _one(parameter: Parameter, usage: Usage, guess: Guess, warps: int) -> Assume
 
 def _pointer(parameter: Parameter, usage: Usage, use: Use, guess: Guess) -> Assumed:
     name = parameter.name
+    if parameter.element:
+        return Assumed(f"*{parameter.element}:16", Origin("assumed", f"{use.pointer}; its dtype is asserted"))
     if _FULL.search(name) and not use.index and guess.pointer in ("", "bf16"):
         return Assumed("*fp32:16", Origin("assumed", f"{use.pointer}; its name"))
-    if (use.index and not use.floating and not _SCALE.search(name)) or (
+    scales = _SCALE.search(name) and not _BOUND.search(name)
+    if (use.index and not use.floating and not scales) or (
         _INDEX.search(name) and not use.dot and not use.floating and not re.search("scale|weight|grad|dy", name, re.I)
     ):
         element = "i64" if _WIDE_INDEX.search(name) else "i32"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from tile_lsp.analysis.python import KernelSite
-from tile_lsp.frontends.names import Names
+from tile_lsp.frontends.names import Names, statements
 from tile_lsp.model.job import Scalar
 
 from . import spec
@@ -17,8 +18,16 @@ from .hints import HINTS
 
 _MOST = 64
 _STEPS = 20_000
+#: Expressions within expressions, calls and names included.
+_DEEPEST = 60
+#: Bits of a number that somebody could have meant.
+_WIDEST = 256
 _DEFAULTS: dict[str, Scalar] = {"num_warps": 4, "num_stages": 3}
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+
+
+#: Specs of a job's arguments by parameter → block shapes of its tensor descriptors by parameter.
+Blocks = Callable[[Mapping[str, str]], Mapping[str, tuple[int, ...]]]
 
 
 class TunedConfig(msgspec.Struct, frozen=True):
@@ -27,8 +36,8 @@ class TunedConfig(msgspec.Struct, frozen=True):
     arguments: Mapping[str, str]
     """Parameter → spec."""
     hints: Mapping[str, Scalar]
-    blocks: Mapping[str, tuple[int, ...]] = {}
-    """Block shapes that its hook gives to tensor descriptors, by parameter."""
+    blocks: Blocks | None = None
+    """What its hook gives to tensor descriptors."""
 
 
 class Tuning(msgspec.Struct, frozen=True):
@@ -98,17 +107,60 @@ def _compared_with_none(rule: ast.expr) -> Iterator[str]:
                 yield name
 
 
+_UNKNOWN = object()
+
+
+def _constant(text: str) -> object:
+    """The value of a spec that is one."""
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return _UNKNOWN
+
+
 class _UnreadableError(Exception):
     pass
 
 
-class _Config:
-    def __init__(
-        self, kwargs: dict[str, object], options: dict[str, object], blocks: dict[str, tuple[int, ...]]
-    ) -> None:
-        self.kwargs = kwargs
-        self.options = options
-        self.blocks = blocks
+class _Config(NamedTuple):
+    kwargs: dict[str, object]
+    options: dict[str, object]
+    hook: _Function | None
+
+    def attribute(self, name: str) -> object:
+        if name in ("kwargs", "pre_hook"):
+            return dict(self.kwargs) if name == "kwargs" else self.hook
+        if name in _OPTIONS:
+            return self.options.get(name, _DEFAULTS.get(name))
+        raise _UnreadableError(f"`{name}` of a config can't be read")
+
+
+class _Function(NamedTuple):
+    node: ast.FunctionDef
+    path: str
+
+
+def _joined(first: Sequence[object], second: Sequence[object]) -> list[object]:
+    if len(first) + len(second) > _STEPS:
+        raise _UnreadableError("there are too many configs to read")
+    return [*first, *second]
+
+
+def _computed(operator: ast.operator, left: float, right: float) -> object:
+    match operator:
+        case ast.Add():
+            return left + right
+        case ast.Sub():
+            return left - right
+        case ast.Mult():
+            return left * right
+        case ast.FloorDiv():
+            return left // right
+        case ast.Mod():
+            return left % right
+        case ast.Pow() if abs(right) < 64:
+            return left**right
+    return None
 
 
 class _Reader:
@@ -119,6 +171,9 @@ class _Reader:
     def __init__(self, names: Names) -> None:
         self.names = names
         self.steps = 0
+        self.depth = 0
+        self.open: list[ast.expr] = []
+        """Values of names that are being read: a name that is made from itself is made from what it was before."""
 
     def configs(self, node: ast.expr, path: str) -> tuple[TunedConfig, ...]:
         value = self.value(node, path, {})
@@ -143,12 +198,39 @@ class _Reader:
         hints.update({k: v for k, v in config.options.items() if k in _OPTIONS and isinstance(v, int)})
         if hints.get("num_ctas") == 1:
             del hints["num_ctas"]
-        return TunedConfig(arguments, hints, config.blocks)
+        return TunedConfig(arguments, hints, self._blocks(config.hook) if config.hook is not None else None)
+
+    def _blocks(self, hook: _Function) -> Blocks | None:
+        """The shapes that a hook sets are evaluated where the other arguments are known: it may read any of them."""
+        parameters = hook.node.args.args
+        if not parameters:
+            return None
+        given = parameters[0].arg
+        read = {n.value for n in ast.walk(hook.node) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+        known: dict[tuple[tuple[str, str], ...], dict[str, tuple[int, ...]]] = {}
+
+        def blocks(specs: Mapping[str, str]) -> Mapping[str, tuple[int, ...]]:
+            key = tuple((name, text) for name, text in specs.items() if name in read)
+            if key not in known:
+                found: dict[str, tuple[int, ...]] = {}
+                values = {name: value for name, text in key if (value := _constant(text)) is not _UNKNOWN}
+                _Reader(self.names)._hook(hook.node.body, hook.path, given, {given: values}, found)
+                known[key] = found
+            return known[key]
+
+        return blocks
 
     def value(self, node: ast.expr, path: str, scope: Mapping[str, object]) -> object:
         self.steps += 1
-        if self.steps > _STEPS:
-            raise _UnreadableError("there are too many configs to read")
+        if self.steps > _STEPS or self.depth >= _DEEPEST:
+            raise _UnreadableError("there is too much to read of the configs")
+        self.depth += 1
+        try:
+            return self._value(node, path, scope)
+        finally:
+            self.depth -= 1
+
+    def _value(self, node: ast.expr, path: str, scope: Mapping[str, object]) -> object:
         match node:
             case ast.Constant():
                 return node.value
@@ -184,20 +266,58 @@ class _Reader:
                     return container[self.value(node.slice, path, scope)]  # type: ignore[index]
                 except (KeyError, IndexError, TypeError) as error:
                     raise _UnreadableError(f"`{ast.unparse(node)}` can't be read") from error
+            case ast.Attribute() if isinstance(found := self._owner(node.value, path, scope), _Config):
+                return found.attribute(node.attr)
         target, home = self.names.expression(node, path)
         if target is not node:
-            return self.value(target, home, {})
+            return self._global(node, target, home)
         known = self.names.constant(node, path)
         if known is not None:
             return known.value
+        function = self.names.function(node, path)
+        if function is not None and isinstance(function[0], ast.FunctionDef):
+            return _Function(function[0], function[1])
         raise _UnreadableError(f"`{ast.unparse(node)}` can't be read")
+
+    def _global(self, node: ast.expr, target: ast.expr, home: str) -> object:
+        if any(target is each for each in self.open):
+            target = self._earlier(node, target, home)
+        self.open.append(target)
+        try:
+            return self.value(target, home, {})
+        finally:
+            self.open.pop()
+
+    def _earlier(self, node: ast.expr, target: ast.expr, home: str) -> ast.expr:
+        """What a name of module level stood for before the last of its values that are being read."""
+        tree = self.names.tree(home)
+        given = [
+            statement.value
+            for statement in statements(tree.body if tree is not None else [])
+            if isinstance(statement, ast.Assign)
+            and any(
+                isinstance(t, ast.Name) and isinstance(node, ast.Name) and t.id == node.id for t in statement.targets
+            )
+        ]
+        texts = [ast.dump(value) for value in given]
+        known = [ast.dump(each) for each in self.open]
+        before = next((at for at, text in enumerate(texts) if text in known), 0) - 1
+        if before < 0:
+            raise _UnreadableError(f"`{ast.unparse(node)}` is made from itself")
+        return given[before]
+
+    def _owner(self, node: ast.expr, path: str, scope: Mapping[str, object]) -> object:
+        """The value whose attribute is asked for, where it is one of a function's own."""
+        if isinstance(node, ast.Name):
+            return scope.get(node.id)
+        return self.value(node, path, scope) if isinstance(node, (ast.Call, ast.Subscript)) else None
 
     def _sequence(self, nodes: list[ast.expr], path: str, scope: Mapping[str, object]) -> list[object]:
         found: list[object] = []
         for node in nodes:
             if isinstance(node, ast.Starred):
                 inner = self.value(node.value, path, scope)
-                found.extend(inner if isinstance(inner, (list, tuple)) else [])
+                found = _joined(found, inner if isinstance(inner, (list, tuple)) else [])
             else:
                 found.append(self.value(node, path, scope))
         return found
@@ -209,8 +329,14 @@ class _Reader:
                 inner = self.value(value, path, scope)
                 made.update(inner if isinstance(inner, dict) else {})
             else:
-                made[self.value(key, path, scope)] = self.value(value, path, scope)
+                made[self._hashable(key, path, scope)] = self.value(value, path, scope)
         return made
+
+    def _hashable(self, node: ast.expr, path: str, scope: Mapping[str, object]) -> object:
+        value = self.value(node, path, scope)
+        if isinstance(value, (bool, int, float, str)) or value is None:
+            return value
+        raise _UnreadableError(f"`{ast.unparse(node)}` is no key that can be read")
 
     def _loops(
         self, generators: list[ast.comprehension], path: str, scope: Mapping[str, object]
@@ -246,24 +372,14 @@ class _Reader:
     def _binary(self, node: ast.BinOp, path: str, scope: Mapping[str, object]) -> object:
         left, right = self.value(node.left, path, scope), self.value(node.right, path, scope)
         if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)) and isinstance(node.op, ast.Add):
-            return [*left, *right]
+            return _joined(left, right)
         if isinstance(left, (int, float)) and isinstance(right, (int, float)):
             try:
-                match node.op:
-                    case ast.Add():
-                        return left + right
-                    case ast.Sub():
-                        return left - right
-                    case ast.Mult():
-                        return left * right
-                    case ast.FloorDiv():
-                        return left // right
-                    case ast.Mod():
-                        return left % right
-                    case ast.Pow() if abs(right) < 64:
-                        return left**right
+                found = _computed(node.op, left, right)
             except ArithmeticError as error:
                 raise _UnreadableError(str(error)) from error
+            if isinstance(found, float) or (isinstance(found, int) and found.bit_length() <= _WIDEST):
+                return found
         raise _UnreadableError(f"`{ast.unparse(node)}` can't be read")
 
     def _logic(self, node: ast.Compare | ast.BoolOp, path: str, scope: Mapping[str, object]) -> object:
@@ -292,16 +408,26 @@ class _Reader:
         last = dotted.rpartition(".")[2] or ast.unparse(node.func).rpartition(".")[2]
         if last == "Config" and (dotted.startswith("triton.") or not dotted):
             return self._config(node, path, scope)
+        if last == "dict" and not node.args:
+            return {k.arg: self.value(k.value, path, scope) for k in node.keywords if k.arg}
         arguments = self._sequence(node.args, path, scope)
         if last == "range" and all(isinstance(item, int) for item in arguments) and arguments:
-            return list(range(*arguments))[:_STEPS]  # type: ignore[call-overload]
+            try:
+                return list(itertools.islice(range(*arguments), _STEPS))  # type: ignore[call-overload]
+            except (TypeError, ValueError) as error:
+                raise _UnreadableError(f"`{ast.unparse(node)}` can't be read") from error
         if last in ("list", "tuple", "sorted") and len(arguments) == 1 and isinstance(arguments[0], (list, tuple)):
             return list(arguments[0])
         if last == "product" and all(isinstance(item, (list, tuple)) for item in arguments):
             return list(itertools.islice(itertools.product(*arguments), _STEPS))  # type: ignore[arg-type]
         if last in ("min", "max") and arguments and all(isinstance(item, (int, float)) for item in arguments):
             return (min if last == "min" else max)(arguments)  # type: ignore[type-var]
-        found = self.names.function(node.func, path)
+        if last == "get" and 1 <= len(arguments) <= 2 and isinstance(node.func, ast.Attribute):
+            table = self._owner(node.func.value, path, scope)
+            if isinstance(table, dict):
+                return table.get(self._hashable(node.args[0], path, scope), *arguments[1:])
+        known = scope.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        found = known if isinstance(known, _Function) else self.names.function(node.func, path)
         if found is not None and isinstance(found[0], ast.FunctionDef):
             return self._function(found[0], found[1], arguments, node, path, scope)
         raise _UnreadableError(f"`{ast.unparse(node)}` can't be read")
@@ -314,13 +440,16 @@ class _Reader:
             raise _UnreadableError(f"`{ast.unparse(node)}` can't be read")
         for name, value in zip(_OPTIONS[:2], node.args[1:], strict=False):
             options[name] = self.value(value, path, scope)
-        hook = next((k.value for k in node.keywords if k.arg == "pre_hook"), None)
-        found = self.names.function(hook, path) if hook is not None else None
-        blocks: dict[str, tuple[int, ...]] = {}
-        if found is not None and isinstance(found[0], ast.FunctionDef) and found[0].args.args:
-            given = found[0].args.args[0].arg
-            self._hook(found[0].body, found[1], given, {given: kwargs}, blocks)
-        return _Config({str(key): value for key, value in kwargs.items()}, options, blocks)
+        return _Config({str(key): value for key, value in kwargs.items()}, options, self._pre_hook(node, path, scope))
+
+    def _pre_hook(self, node: ast.Call, path: str, scope: Mapping[str, object]) -> _Function | None:
+        given = next((k.value for k in node.keywords if k.arg == "pre_hook"), None)
+        try:
+            found = self.value(given, path, scope) if given is not None else None
+        except _UnreadableError:
+            # One that can't be followed says nothing of the config's own values.
+            return None
+        return found if isinstance(found, _Function) else None
 
     def _hook(
         self, body: list[ast.stmt], path: str, given: str, local: dict[str, object], into: dict[str, tuple[int, ...]]
@@ -382,14 +511,14 @@ class _Reader:
                     extra, old = self.value(value, path, local), local[name]
                     if not isinstance(old, list) or not isinstance(extra, (list, tuple)):
                         raise _UnreadableError(f"`{ast.unparse(statement)}` can't be read")
-                    local[name] = [*old, *extra]
+                    local[name] = _joined(old, extra)
                 case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr), args=[value])) if (
                     name in local and attr in ("append", "extend")
                 ):
                     added, old = self.value(value, path, local), local[name]
                     if not isinstance(old, list):
                         raise _UnreadableError(f"`{ast.unparse(statement)}` can't be read")
-                    old.extend(added if attr == "extend" and isinstance(added, (list, tuple)) else [added])
+                    old[:] = _joined(old, added if attr == "extend" and isinstance(added, (list, tuple)) else [added])
                 case ast.For(target=target, iter=iterated, body=inner):
                     values = self.value(iterated, path, local)
                     if not isinstance(values, (list, tuple)):

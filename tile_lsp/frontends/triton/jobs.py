@@ -126,9 +126,8 @@ class _Sources:
         return plain
 
     def _block(self, name: str) -> tuple[int, ...]:
-        """What the hook of a config says of a tensor descriptor, or the launch; nothing where neither does."""
-        config = self.config.blocks if self.config is not None else {}
-        return config.get(name) or (self.launch.blocks if self.launch is not None else {}).get(name, ())
+        """What the launch says of a tensor descriptor."""
+        return (self.launch.blocks if self.launch is not None else {}).get(name, ())
 
     def _default(self, node: ast.expr | None) -> str | None:
         if node is None:
@@ -166,13 +165,14 @@ def _spec(source: _Sources, comment: JobComment | None, usage: Usage) -> JobSpec
     configs = source.configs()
     warps = dict(configs[0].hints).get("num_warps", 4)
     warps = warps if isinstance(warps, int) and warps > 0 else 4
-    first = assume(parameters, usage, GUESSES[0], warps)
+    blocks = source.config.blocks if source.config is not None else None
+    first = assume(parameters, usage, GUESSES[0], warps, blocks)
     return JobSpec(
         _arguments(parameters, first),
         tuple(assumed.origin for assumed in first),
         configs,
         comment,
-        tuple(_arguments(parameters, other) for other in alternatives(parameters, usage, warps)),
+        tuple(_arguments(parameters, other) for other in alternatives(parameters, usage, warps, blocks)),
         tuple(one.spec[1:] for one in first if one.spec.startswith("=") and one.origin.kind != "assumed"),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from tile_lsp.analysis.python import KernelSite, Workspace, walk
 from tile_lsp.frontends.names import Names, chain
@@ -20,7 +21,8 @@ _TUNERS = ("autotune", "heuristics")
 
 
 def is_kernel(site: KernelSite, workspace: Workspace) -> bool:
-    """False for a function that gives a value back, or that other functions of the file call and nobody launches.
+    """False for a function that gives a value back, for a method of an aggregate, and for one that other functions of
+    the file call, or hand on, and nobody launches.
 
     A launch, an autotuner, a heuristic or a job comment above it says that it is one.
     """
@@ -29,6 +31,8 @@ def is_kernel(site: KernelSite, workspace: Workspace) -> bool:
         return True
     if any("tile-lsp" in line.text for line in site.comment_lines):
         return True
+    if _is_method(site):
+        return False
     names = Names.of(workspace)
     if any(_last(decorator) in _TUNERS or "tune" in _last(decorator) for decorator in node.decorator_list):
         return True
@@ -36,6 +40,12 @@ def is_kernel(site: KernelSite, workspace: Workspace) -> bool:
         return False
     called, launched = names.cached(("triton calls", site.path), lambda: _calls(names, site.path))
     return node.name not in called or node.name in launched
+
+
+def _is_method(site: KernelSite) -> bool:
+    """True for what is called on a value: nobody could launch it."""
+    in_class = bool(site.scope) and site.scope[-1][0] == "class"
+    return in_class and [parameter.name for parameter in site.parameters[:1]] == ["self"]
 
 
 def _last(decorator: ast.expr) -> str:
@@ -67,7 +77,9 @@ def _calls_in(statement: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
     called: set[str] = set()
     launched: set[str] = set()
     for node in walk(statement):
-        if isinstance(node, ast.Call):
+        if isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(each) for each in node.decorator_list):
+            called |= _handed_on(node)
+        elif isinstance(node, ast.Call):
             if isinstance(node.func, ast.Subscript) and isinstance(node.func.value, ast.Name):
                 launched.add(node.func.value.id)
             elif isinstance(node.func, ast.Name):
@@ -77,3 +89,24 @@ def _calls_in(statement: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
         elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             launched.add(node.value.id)
     return frozenset(called), frozenset(launched)
+
+
+def _handed_on(node: ast.FunctionDef) -> set[str]:
+    """Names that code of the device gives to what it calls: those of functions are workers, or combine elements."""
+    own = {argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    given: set[str] = set()
+    for inner in walk(node):
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+            own.add(inner.id)
+        elif isinstance(inner, ast.Call):
+            for argument in (*inner.args, *(keyword.value for keyword in inner.keywords)):
+                given.update(_names_in(argument))
+    return given - own
+
+
+def _names_in(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, (ast.Tuple, ast.List)):
+        for element in node.elts:
+            yield from _names_in(element)

@@ -253,7 +253,8 @@ class _Values:
         if not isinstance(given, (ast.List, ast.Tuple)):
             return None
         lengths = [self._number(length) for length in given.elts]
-        return tuple(length for length in lengths if length) if all(lengths) else None
+        # Rows of one element are narrower than a descriptor may be: somebody sets the shape later.
+        return tuple(length for length in lengths if length) if all(lengths) and lengths[-1:] != [1] else None
 
     def _number(self, node: ast.expr) -> int | None:
         text = self.spec(node)

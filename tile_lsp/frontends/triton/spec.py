@@ -34,6 +34,8 @@ _NAMES = {
 _TYPE = re.compile(r"(?P<pointer>\*k?)?(?P<name>[A-Za-z]\w*)(?P<rest>:(?P<divisor>\d+))?\Z")
 _DESCRIPTOR = re.compile(r"tensordesc<\s*(?P<name>\w+)\s*\[(?P<dims>[\d\s,]+)\](?P<layout>.*)>\Z", re.DOTALL)
 _DIVISOR = 16
+#: Bits of a number.
+_WIDEST = 4096
 
 
 class SpecFault(msgspec.Struct, frozen=True):
@@ -60,7 +62,9 @@ def canonical(text: str, name: str, constexpr: bool) -> str | SpecFault:
 
 
 def literal(value: object) -> str | None:
-    """The notation of a Python constant; None for what is none."""
+    """The notation of a Python constant; None for what is none, and for numbers that nobody writes out."""
+    if isinstance(value, int) and value.bit_length() > _WIDEST:
+        return None
     if isinstance(value, (bool, int, float, str)) or value is None:
         return repr(value)
     if isinstance(value, (tuple, list)):

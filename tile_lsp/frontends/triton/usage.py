@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tile_lsp.frontends.names import Names, chain
 
+from . import spec
 from .gluon import language_of, layout_uses
-from .use import Usage, Use
+from .use import Asserted, Usage, Use
 
 _ACCESS = frozenset({"load", "store", "prefetch", "buffer_load", "buffer_store", "async_copy_global_to_shared"})
 _BASES = frozenset({"make_block_ptr", "make_tensor_descriptor", "_experimental_make_tensor_descriptor"})
@@ -71,6 +72,8 @@ class _Reader:
         """Local name → parameters that it may be, as a pointer or as a plain value."""
         self.loaded: dict[str, set[str]] = {}
         """Local name → parameters whose loaded values it is computed from."""
+        self.computed: dict[str, set[str]] = {}
+        """Local name → parameters that it is computed from."""
         self.counting: set[str] = set()
         """Local names that count: program ids, ranges."""
         self.shapes: dict[object, tuple[str, ...]] = {}
@@ -88,11 +91,10 @@ class _Reader:
         statements = list(ast.walk(self.node))
         assignments = list(self._assignments(statements))
         for _ in range(4):
-            before = (sum(map(len, self.aliases.values())), sum(map(len, self.loaded.values())), len(self.counting))
+            before = self._known()
             for name, value in assignments:
                 self._assign(name, value)
-            after = (sum(map(len, self.aliases.values())), sum(map(len, self.loaded.values())), len(self.counting))
-            if before == after:
+            if before == self._known():
                 break
         self._reshapes(assignments)
         for node in statements:
@@ -115,6 +117,8 @@ class _Reader:
                 self.usage.rank = max(self.usage.rank, len(node.slice.elts))
             elif isinstance(node, ast.Subscript):
                 self._item(node)
+            elif isinstance(node, ast.Assign):
+                self._unpacking(node)
         # Pointers are known only now: what is added to them are offsets.
         for node in statements:
             if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)) and self._is_pointer(node.left):
@@ -127,7 +131,13 @@ class _Reader:
                 for name in self._leaves(node.value):
                     self._use(name).descriptor = self._use(name).descriptor or _MATRIX
 
+        self._assertions(self.node.body, ())
+
     # -- what names stand for
+
+    def _known(self) -> int:
+        tables = (self.aliases, self.loaded, self.computed)
+        return sum(len(names) for table in tables for names in table.values()) + len(self.counting)
 
     def _assignments(self, nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
         for node in nodes:
@@ -153,6 +163,9 @@ class _Reader:
         loaded = self._loaded_in(value)
         if loaded:
             self.loaded.setdefault(name, set()).update(loaded)
+        sources = self._sources(value)
+        if sources:
+            self.computed.setdefault(name, set()).update(sources)
         if self._counts(value):
             self.counting.add(name)
         if self._floats(value):
@@ -376,10 +389,13 @@ class _Reader:
                 own.dot = own.dot or use.dot
                 own.descriptor = own.descriptor or use.descriptor
                 own.floating = own.floating or use.floating
+            for name in self._leaves(value) | self._loaded_in(value) if use.asserted else ():
+                self._use(name).asserted = tuple(dict.fromkeys((*self._use(name).asserted, *use.asserted)))
             if isinstance(value, ast.Name):
                 for name in self.aliases.get(value.id, ()):
                     own = self._use(name)
                     own.size = own.size or use.size
+                    own.number = own.number or use.number
                     own.flag = own.flag or use.flag
                     own.none = own.none or use.none
                     own.dtype = own.dtype or use.dtype
@@ -412,7 +428,7 @@ class _Reader:
         """What is added to a pointer."""
         for name in self._loaded_in(node):
             self._use(name).index = "what is loaded is an offset of another pointer"
-        for name in self._names(node):
+        for name in self._sources(node):
             self._use(name).number = True
 
     def _numbers(self, node: ast.expr) -> None:
@@ -456,6 +472,49 @@ class _Reader:
             for name in self.aliases.get(value.id, ()):
                 if not self._use(name).descriptor:
                     self._use(name).pointer = self._use(name).pointer or "its element type is asked for"
+
+    def _assertions(self, body: Sequence[ast.stmt], under: tuple[tuple[str, bool], ...]) -> None:
+        """`tl.static_assert(x.dtype == tl.int8)`, and the flag that it stands under."""
+        for statement in body:
+            match statement:
+                case (
+                    ast.Assert(test=test)
+                    | ast.Expr(value=ast.Call(func=ast.Attribute(attr="static_assert"), args=[test, *_]))
+                ):
+                    self._asserted(test, under)
+                case ast.If(test=ast.Name(id=flag), body=then, orelse=otherwise) if flag in self.parameters:
+                    self._assertions(then, (*under, (flag, True)))
+                    self._assertions(otherwise, (*under, (flag, False)))
+                case ast.For(body=inner) | ast.While(body=inner) | ast.With(body=inner):
+                    self._assertions(inner, under)
+
+    def _asserted(self, test: ast.expr, under: tuple[tuple[str, bool], ...]) -> None:
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+            for value in test.values:
+                self._asserted(value, under)
+            return
+        if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], (ast.Eq, ast.Is)):
+            return
+        for side, other in ((test.left, test.comparators[0]), (test.comparators[0], test.left)):
+            if not isinstance(side, ast.Attribute) or side.attr not in ("dtype", "element_ty"):
+                continue
+            owner = side.value
+            while isinstance(owner, ast.Attribute) and owner.attr in ("dtype", "type"):
+                owner = owner.value
+            found = spec.dtype(other.attr) if isinstance(other, ast.Attribute) and self._is_language(other) else None
+            if found is None or len(under) > 1:
+                continue
+            one = Asserted(found, *under[0]) if under else Asserted(found)
+            for name in self._leaves(owner) | self._loaded_in(owner):
+                self._use(name).asserted = (*self._use(name).asserted, one)
+
+    def _unpacking(self, node: ast.Assign) -> None:
+        """`first, second = pair`: a parameter that nothing else becomes is a tuple."""
+        for target in node.targets:
+            if isinstance(target, (ast.Tuple, ast.List)) and isinstance(node.value, ast.Name):
+                name = node.value.id
+                if name in self.parameters and self.aliases.get(name) == {name} and name not in self.loaded:
+                    self._use(name).items = max(self._use(name).items, len(target.elts))
 
     def _item(self, node: ast.Subscript) -> None:
         """`pointers[0]`, or `pointers[i]` with `i` of an unrolled loop: a parameter that is no block is a tuple."""
@@ -545,6 +604,17 @@ class _Reader:
             case ast.Call(func=ast.Attribute(value=value, attr="to")):
                 return self._names(value)
         return set()
+
+    def _sources(self, node: ast.expr) -> set[str]:
+        """Parameters that arithmetic starts from, through local names."""
+        match node:
+            case ast.Name(id=name):
+                return self.aliases.get(name, set()) | self.computed.get(name, set())
+            case ast.BinOp(left=left, right=right):
+                return self._sources(left) | self._sources(right)
+            case ast.Subscript(value=value) | ast.Call(func=ast.Attribute(value=value, attr="to")):
+                return self._sources(value)
+        return self._names(node)
 
     def _use(self, name: str) -> Use:
         return self.usage.uses.setdefault(name, Use())

@@ -5,6 +5,16 @@ from __future__ import annotations
 import msgspec
 
 
+class Asserted(msgspec.Struct, frozen=True):
+    """A dtype that a kernel insists on."""
+
+    dtype: str
+    flag: str = ""
+    """The parameter that it hangs on; empty where it always holds."""
+    holds: bool = True
+    """What that has to be."""
+
+
 class Use(msgspec.Struct):
     """What is known of one parameter; each text says why, for people."""
 
@@ -13,6 +23,7 @@ class Use(msgspec.Struct):
     """Rank, where it is used as a tensor descriptor."""
     block: tuple[str, ...] = ()
     """Lengths of a descriptor's block, names of parameters or numbers, where what it moves is given a shape."""
+    asserted: tuple[Asserted, ...] = ()
     index: str = ""
     """The values that are loaded through it are used as numbers: sizes, offsets, labels."""
     dot: bool = False
