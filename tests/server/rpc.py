@@ -28,7 +28,7 @@ _CONVERTER: Converter = converters.get_converter()
 #: Requests of the server, and where the client's capabilities must allow them.
 _ALLOWED = {
     "workspace/configuration": ("workspace", "configuration"),
-    "client/registerCapability": ("workspace", "didChangeWatchedFiles", "dynamicRegistration"),
+    "client/unregisterCapability": ("workspace", "didChangeWatchedFiles", "dynamicRegistration"),
     "window/workDoneProgress/create": ("window", "workDoneProgress"),
     "window/showDocument": ("window", "showDocument"),
     "window/showMessageRequest": ("window", "showMessage"),
@@ -142,10 +142,11 @@ class Client:
             _CONVERTER.structure(message, known[0])
         if "id" not in message:
             return
-        value: Any = self.capabilities
-        for key in _ALLOWED[method]:
-            value = value.get(key) if isinstance(value, dict) else None
-        assert value, f"{method}: this client does not take it"
+        for keys in _allowed(method, params):
+            value: Any = self.capabilities
+            for key in keys:
+                value = value.get(key) if isinstance(value, dict) else None
+            assert value, f"{method}: this client does not take it"
         result = self._default(method, params) if method not in self.answers else self.answers[method](params)
         self.raw({"jsonrpc": "2.0", "id": message["id"], "result": result})
 
@@ -170,12 +171,15 @@ class Client:
 
     # -- the life of a session ---------------------------------------------------------------------------------------
 
-    async def initialize(self, root: Path | None, **options: Any) -> dict[str, Any]:
+    async def initialize(
+        self, root: Path | None, *, folders: list[dict[str, str]] | None = None, **options: Any
+    ) -> dict[str, Any]:
         result = await self.ask(
             "initialize",
             {
                 "processId": os.getpid(),
                 "rootUri": root.as_uri() if root else None,
+                **({"workspaceFolders": folders} if folders is not None else {}),
                 "capabilities": self.capabilities,
                 "initializationOptions": options or None,
             },
@@ -215,6 +219,12 @@ class Client:
         if self.process.returncode is None:
             self.process.kill()
             await self.process.wait()
+
+
+def _allowed(method: str, params: Any) -> list[tuple[str, ...]]:
+    if method != "client/registerCapability":
+        return [_ALLOWED[method]]
+    return [(*one["method"].split("/"), "dynamicRegistration") for one in params["registrations"]]
 
 
 def capabilities_of(editor: str, encodings: list[str] | None = None) -> dict[str, Any]:

@@ -121,6 +121,11 @@ class Session:
         self._files.open(path, text, version)
         self._touch({path, *self._dependents(path)})
 
+    def lend(self, path: str, text: str, version: int | None = None) -> None:
+        """The editor's text of a file that is kept up to date elsewhere: kernels here may need it."""
+        self._files.open(path, text, version)
+        self._touch(self._dependents(path))
+
     def close_file(self, path: str) -> None:
         """The editor let go of a file: the disk's text counts again for those that depend on it."""
         self._files.close(path)

@@ -51,6 +51,8 @@ class Client(msgspec.Struct, frozen=True):
     show_document: bool = False
     work_done_progress: bool = False
     configuration: bool = False
+    settings_registration: bool = False
+    """Tells of changed settings only who registered for them."""
     watched_files: bool = False
     relative_patterns: bool = False
     pull_diagnostics: bool = False
@@ -78,6 +80,7 @@ class Client(msgspec.Struct, frozen=True):
             show_document=has("window", "showDocument", "support"),
             work_done_progress=has("window", "workDoneProgress"),
             configuration=has("workspace", "configuration"),
+            settings_registration=has("workspace", "didChangeConfiguration", "dynamicRegistration"),
             watched_files=has("workspace", "didChangeWatchedFiles", "dynamicRegistration"),
             relative_patterns=has("workspace", "didChangeWatchedFiles", "relativePatternSupport"),
             pull_diagnostics=has("textDocument", "diagnostic") and has("workspace", "diagnostics", "refreshSupport"),

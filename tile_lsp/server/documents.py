@@ -101,10 +101,11 @@ class Documents:
         job, fault = _pinned(address)
         outcome: Artifact | Fault | None = fault
         if address.stage is Stage.TYPES:
-            await self._server.with_session(lambda session: session.inferred(address.path))
+            await self._server.with_session(address.path, lambda session: session.inferred(address.path))
         elif outcome is None:
             outcome = await self._server.with_session(
-                lambda session: session.artifact(address.path, address.kernel, address.stage, job)
+                address.path,
+                lambda session: session.artifact(address.path, address.kernel, address.stage, job),
             )
         # Positions of the moment: the text may have moved while the compiler ran.
         snapshot = self._server.snapshot

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -19,6 +20,8 @@ from tile_lsp.model.settings import Settings
 from . import uris
 from .capabilities import capabilities
 from .client import Client, InitializeParams, Options, read_options
+from .configuration import pull_configuration
+from .folders import Folder, Folders
 from .lsp import types
 from .notebooks import Cell, Layout, Notebooks
 from .progress import WorkDoneProgress
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from tile_lsp.engine.events import SessionEvent
     from tile_lsp.engine.session import Session
     from tile_lsp.engine.settings import FileProblem
+    from tile_lsp.engine.stats import Stats
     from tile_lsp.engine.watching import Watcher
     from tile_lsp.model.location import SourceRange, Span
 
@@ -70,24 +74,21 @@ class TileServer(LanguageServer):
         self.stop = stop
         self.client = Client()
         self.options = Options()
-        self.roots: tuple[str, ...] = ()
+        self.folders = Folders()
         self.client_process: int | None = None
         self.texts: dict[str, OpenText] = {}
         """By path."""
         self.notebooks = Notebooks()
         self.work_done = WorkDoneProgress(self)
         self._uris: dict[str, str] = {}
-        self._session: Session | None = None
         self._watcher: Watcher | None = None
         self._followed: frozenset[str] = frozenset()
-        self._ready = asyncio.Event()
-        self._replaced = asyncio.Event()
         self._background: set[asyncio.Task[Any]] = set()
         self._listeners: list[Callable[[SessionEvent | SettingsRead], None]] = []
         self._option_problem: str | None = None
-        self.setting_problems: tuple[FileProblem, ...] = ()
-        """What is wrong in settings files."""
+        self._started = False
         self._client_settings: dict[str, Any] = {}
+        """Of folders that the client has said nothing of."""
 
     # -- life --------------------------------------------------------------------------------------------------------
 
@@ -99,10 +100,12 @@ class TileServer(LanguageServer):
         folders = [folder.uri for folder in params.workspace_folders or ()]
         if not folders and params.root_uri:
             folders = [params.root_uri]
-        roots = [path for path in map(uris.to_path, folders) if path]
-        if not roots and params.root_path:
-            roots = [params.root_path]
-        self.roots = tuple(roots)
+        named = [(uri, path) for uri in folders if (path := uris.to_path(uri))]
+        if not named and params.root_path:
+            named = [(uris.from_path(params.root_path), params.root_path)]
+        self.folders.set(named, self._client_settings)
+        for folder in self.folders:
+            folder.client_settings = self._client_settings
         return types.InitializeResult(
             capabilities=capabilities(self.client),
             server_info=types.ServerInfo(name="tile-lsp", version=__version__),
@@ -118,81 +121,87 @@ class TileServer(LanguageServer):
         """The client is ready: it may be asked and told things. Called once its settings are known."""
         if self._option_problem:
             self.tell(self._option_problem)
-        self._begin()
+        self._started = True
+        for folder in self.folders:
+            if folder.session is None:
+                self._begin(folder)
 
-    def _begin(self) -> None:
-        """Make a session with the present settings and folders, and give it the open texts."""
-        self._session = self._new_session()
-        self._ready.set()
-        self._on_event(SettingsRead())
-        for text in (*self.texts.values(), *self.notebooks.all()):
-            self._session.open(text.path, sound(text.text), text.version)
-
-    def _new_session(self) -> Session:
+    def _begin(self, folder: Folder) -> Session | None:
+        """Make a folder's session with its present settings, and give it the open texts. Returns the one before it."""
         from tile_lsp.engine.session import Session
 
         from .settings import is_trusted, session_settings
 
-        settings, self.setting_problems, said = session_settings(self.roots, self._client_settings)
+        settings, folder.problems, said = session_settings(folder.roots, folder.client_settings)
+        known = {problem for other in self.folders if other is not folder for problem in other.said}
+        folder.said = said
         for problem in said:
-            self.tell(problem)
+            if problem not in known:
+                self.tell(problem)
         trusted = is_trusted(settings, self.options.trusted)
-        return Session(settings, roots=self.roots, trusted=trusted, on_event=self._on_event)
+        session = Session(settings, roots=folder.roots, trusted=trusted, on_event=self._on_event)
+        old = folder.replace(session)
+        self._on_event(SettingsRead())
+        for path, text, version in self._held_texts():
+            if self.folders.of(path) is folder:
+                session.open(path, text, version)
+            else:
+                session.lend(path, text, version)
+        return old
+
+    def _held_texts(self) -> Iterator[tuple[str, str, int | None]]:
+        """Path, text and version of what the client holds."""
+        for text in itertools.chain(self.texts.values(), self.notebooks.all()):
+            yield text.path, sound(text.text), text.version
 
     def listen(self, listener: Callable[[SessionEvent | SettingsRead], None]) -> None:
         """Hear of everything that happens in the session, in the order in which it does."""
         self._listeners.append(listener)
 
     def _on_event(self, event: SessionEvent | SettingsRead) -> None:
+        from tile_lsp.engine.events import Progress
+
+        if isinstance(event, Progress) and len(self.folders.sessions) > 1:
+            event = event._replace(running=self.stats().running)
         for listener in self._listeners:
             try:
                 listener(event)
             except Exception:
                 log.exception("a listener failed on %r", event)
 
-    async def restart_session(self) -> None:
-        """Settings or folders are others: begin anew with the same open texts. What was compiled is in the store."""
-        old = self._session
-        if old is None:
-            return  # not begun yet, or over
-        self._begin()
-        self._replaced.set()
-        self._replaced = asyncio.Event()
-        await old.close()
+    async def restart(self, folder: Folder) -> None:
+        """A folder's settings are others: begin anew with the same open texts. What was compiled is in the store."""
+        if folder.session is not None and (old := self._begin(folder)) is not None:
+            await old.close()
 
-    async def with_session(self, work: Callable[[Session], Coroutine[Any, Any, T]]) -> T:
-        """Wait for something of the session. If another takes its place meanwhile, the question goes to that one."""
-        while True:
-            await self._ready.wait()
-            if self._session is None:
-                raise asyncio.CancelledError
-            asked = asyncio.ensure_future(work(self._session))
-            replaced = asyncio.ensure_future(self._replaced.wait())
-            try:
-                await asyncio.wait({asked, replaced}, return_when=asyncio.FIRST_COMPLETED)
-                if not replaced.done():
-                    return asked.result()
-            finally:
-                asked.cancel()
-                replaced.cancel()
+    async def with_session(self, path: str, work: Callable[[Session], Coroutine[Any, Any, T]]) -> T:
+        """Wait for something of the session that a file is in."""
+        return await self.folders.ask(path, work)
 
     async def analysed(self) -> None:
         """Until the snapshot has the kernels of every text that the client sent so far."""
-        await self.with_session(lambda session: session.analysed())
+        owners = {id(self.folders.of(path)): path for path, _, _ in self._held_texts()}
+        await asyncio.gather(*(self.with_session(path, lambda session: session.analysed()) for path in owners.values()))
 
-    async def set_client_settings(self, settings: dict[str, Any]) -> None:
-        if settings != self._client_settings:
+    async def set_client_settings(self, settings: dict[str, Any], folder: Folder | None = None) -> None:
+        """Of one folder, or of all."""
+        if folder is None:
             self._client_settings = settings
-            await self.restart_session()
+        for one in (folder,) if folder is not None else tuple(self.folders):
+            if settings != one.client_settings:
+                one.client_settings = settings
+                await self.restart(one)
 
     def files_changed(self, paths: Sequence[str]) -> None:
         """Files appeared, changed or vanished on disk."""
         from tile_lsp.engine.settings import is_settings_file
 
-        if any(is_settings_file(path) for path in paths):
-            self.background(self.restart_session())
-        elif paths and self.session is not None:
-            self.session.files_changed(paths)
+        others = {self.folders.of(path) for path in paths if is_settings_file(path)}
+        for folder in self.folders:
+            if folder in others:
+                self.background(self.restart(folder))
+            elif paths and folder.session is not None:
+                folder.session.files_changed(paths)
 
     async def watch_files(self) -> None:
         """Look at the disk ourselves, for a client that does not."""
@@ -200,7 +209,7 @@ class TileServer(LanguageServer):
 
         if self._watcher is not None:
             self._watcher.close()
-        self._watcher = Watcher(self.roots, self.files_changed)
+        self._watcher = Watcher(self.folders.roots, self.files_changed)
         self._watcher.follow(self._followed)
         await self._watcher.start()
 
@@ -212,13 +221,11 @@ class TileServer(LanguageServer):
 
     async def close(self) -> None:
         """End all work and all processes. Safe to call twice."""
-        session, self._session = self._session, None
+        sessions = self.folders.close()
         watcher, self._watcher = self._watcher, None
         if watcher is not None:
             await asyncio.to_thread(watcher.close)
-        self._replaced.set()
-        if session is not None:
-            await session.close()
+        await asyncio.gather(*(session.close() for session in sessions))
 
     # -- texts -------------------------------------------------------------------------------------------------------
 
@@ -229,8 +236,7 @@ class TileServer(LanguageServer):
             return
         self._uris[path] = document.uri
         self.texts[path] = OpenText(document.uri, path, document.text, document.version)
-        if self._session is not None:
-            self._session.open(path, sound(document.text), document.version)
+        self._give(path, sound(document.text), document.version, new=True)
 
     def did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         text = self._text_of(params.text_document.uri)
@@ -238,16 +244,31 @@ class TileServer(LanguageServer):
             return
         changes = [Change.of(change) for change in params.content_changes]
         text.set(apply_changes(text.text, changes, self.client.encoding), params.text_document.version)
-        if self._session is not None:
-            self._session.change(text.path, sound(text.text), text.version)
+        self._give(text.path, sound(text.text), text.version)
 
     def did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         self.documents.forget(params.text_document.uri)
         text = self._text_of(params.text_document.uri)
         if text is not None:
             del self.texts[text.path]
-            if self._session is not None:
-                self._session.close_file(text.path)
+            self._take_back(text.path)
+
+    def _give(self, path: str, text: str, version: int | None, *, new: bool = False) -> None:
+        """A text to the session of its folder, to keep up to date; to others because their kernels may need it."""
+        owner = self.folders.of(path)
+        for folder in self.folders:
+            if folder.session is None:
+                continue
+            if folder is not owner:
+                folder.session.lend(path, text, version)
+            elif new:
+                folder.session.open(path, text, version)
+            else:
+                folder.session.change(path, text, version)
+
+    def _take_back(self, path: str) -> None:
+        for session in self.folders.sessions:
+            session.close_file(path)
 
     def _text_of(self, uri: str) -> OpenText | None:
         path = uris.to_path(uri)
@@ -257,46 +278,80 @@ class TileServer(LanguageServer):
         notebook = self.notebooks.open(params)
         if notebook is not None:
             self._uris[notebook.path] = notebook.uri
-            if self._session is not None:
-                self._session.open(notebook.path, notebook.text, notebook.version)
+            self._give(notebook.path, notebook.text, notebook.version, new=True)
 
     def did_change_notebook(self, params: types.DidChangeNotebookDocumentParams) -> None:
         notebook = self.notebooks.change(params, self.client.encoding)
-        if notebook is not None and self._session is not None:
-            self._session.change(notebook.path, notebook.text, notebook.version)
+        if notebook is not None:
+            self._give(notebook.path, notebook.text, notebook.version)
 
     def did_close_notebook(self, params: types.DidCloseNotebookDocumentParams) -> None:
         notebook = self.notebooks.close(params)
-        if notebook is not None and self._session is not None:
-            self._session.close_file(notebook.path)
+        if notebook is not None:
+            self._take_back(notebook.path)
 
     def did_change_folders(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
-        removed = {uris.to_path(folder.uri) for folder in params.event.removed}
-        added = [path for folder in params.event.added if (path := uris.to_path(folder.uri))]
-        roots = tuple(dict.fromkeys([*(root for root in self.roots if root not in removed), *added]))
-        if roots != self.roots:
-            self.roots = roots
-            self.background(self.restart_session())
-            if self._watcher is not None:
-                self.background(self.watch_files())
+        """Those that are new begin once their settings are known; those that stay hear of nothing."""
+        event = params.event
+        removed = {uris.to_path(folder.uri) for folder in event.removed}
+        kept = [(folder.uri, folder.path) for folder in self.folders if folder.path not in removed]
+        added = [(folder.uri, uris.to_path(folder.uri)) for folder in event.added]
+        named = [(uri, path) for uri, path in (*kept, *added) if uri is not None and path is not None]
+        owners = {path: self.folders.of(path) for path, _, _ in self._held_texts()}
+        new, gone = self.folders.set(named, self._client_settings)
+        for folder in gone:
+            if (session := folder.replace(None)) is not None:
+                self.background(session.close())
+        for path, text, version in self._held_texts():
+            self._move(owners[path], path, text, version)
+        self._on_event(SettingsRead())
+        if self._watcher is not None and (new or gone):
+            self.background(self.watch_files())
+        self.background(self._begin_all(new))
+
+    async def _begin_all(self, folders: Sequence[Folder]) -> None:
+        await pull_configuration(self, folders)
+        for folder in folders:
+            # It may be gone again, and before the first folders began it is none of ours.
+            if self._started and folder.session is None and folder in self.folders:
+                self._begin(folder)
+
+    def _move(self, old: Folder, path: str, text: str, version: int | None) -> None:
+        """A text to the folder that it is in now."""
+        owner = self.folders.of(path)
+        if owner is old:
+            return
+        if old.session is not None:
+            old.session.close_file(path)
+            old.session.lend(path, text, version)
+        if owner.session is not None:
+            owner.session.open(path, text, version)
 
     # -- translation -------------------------------------------------------------------------------------------------
 
     @property
-    def session(self) -> Session | None:
-        """None before the client's settings are known, and after the end."""
-        return self._session
+    def roots(self) -> tuple[str, ...]:
+        return self.folders.roots
 
     @property
-    def settings(self) -> Settings:
-        return self._session.settings if self._session is not None else Settings()
+    def setting_problems(self) -> tuple[FileProblem, ...]:
+        """What is wrong in settings files."""
+        return tuple(problem for folder in self.folders for problem in folder.problems)
 
     @property
     def snapshot(self) -> Snapshot:
         """What is known now; nothing, where there is no session. Never waits."""
-        if self._session is None:
-            return Snapshot({}, trusted=self.options.trusted)
-        return self._session.snapshot()
+        return self.folders.snapshot(self.options.trusted)
+
+    def session_of(self, path: str) -> Session | None:
+        """None before the client's settings are known, and after the end."""
+        return self.folders.of(path).session
+
+    def settings_of(self, path: str) -> Settings:
+        return self.folders.of(path).settings
+
+    def stats(self) -> Stats:
+        return self.folders.stats()
 
     def path(self, uri: str) -> str | None:
         """The path of a file's URI, or of the notebook that a cell's URI is of; None for what is neither."""
@@ -380,7 +435,7 @@ class TileServer(LanguageServer):
     @property
     def alive(self) -> bool:
         """False once the client said that it wants no more messages."""
-        return self._session is not None
+        return self._started and not self.folders.over
 
     def ask(self, request: Coroutine[Any, Any, Any]) -> None:
         """Send a request whose answer says nothing, such as a refresh; a client that refuses it is no fault."""

@@ -14,7 +14,7 @@ def register(server: TileServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     def text_document_code_lens(params: types.CodeLensParams) -> list[types.CodeLens] | None:
         path = server.path(params.text_document.uri)
-        if path is None or not server.settings.code_lens:
+        if path is None or not server.settings_of(path).code_lens:
             return None
         return [
             types.CodeLens(

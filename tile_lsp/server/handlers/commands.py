@@ -73,8 +73,9 @@ def register(server: TileServer) -> None:
         if index is not None:
             if not 0 <= index < len(kernel.jobs):
                 raise JsonRpcInvalidParams(f"{kernel.name} has {len(kernel.jobs)} jobs; there is no job {index}")
-            assert server.session is not None, "there is a kernel"
-            server.session.select_job(kernel.path, kernel.name, index)
+            session = server.session_of(kernel.path)
+            assert session is not None, "there is a kernel"
+            session.select_job(kernel.path, kernel.name, index)
         return {"index": index}
 
     @command("tile.copyCommandLine")
@@ -105,8 +106,8 @@ def register(server: TileServer) -> None:
 
     async def retry(params: types.ExecuteCommandParams) -> None:
         """Try again what failed for the environment's sake."""
-        if server.session is not None:
-            server.session.retry()
+        for session in server.folders.sessions:
+            session.retry()
 
     commands["tile.retry"] = retry
 

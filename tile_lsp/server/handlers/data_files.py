@@ -41,22 +41,23 @@ class _DataFiles:
 
     def _look(self) -> None:
         self._timer = None
-        session = self._server.session
-        if session is not None and session.files_read() != self._paths:
+        if self._server.alive and self._read() != self._paths:
             self._server.background(self._follow())
 
     async def _follow(self) -> None:
         async with self._one_by_one:
-            session = self._server.session
-            if session is None or (paths := session.files_read()) == self._paths:
+            if not self._server.alive or (paths := self._read()) == self._paths:
                 return
             new, self._paths = paths - self._paths, paths
             if self._server.client.watched_files:
                 await self._register(paths)
             else:
                 self._server.follow_files(paths)
-        if self._server.session is not None:
-            self._server.session.files_changed(sorted(new))  # one may have been written before anybody looked
+        for session in self._server.folders.sessions:
+            session.files_changed(sorted(new))  # one may have been written before anybody looked
+
+    def _read(self) -> frozenset[str]:
+        return frozenset().union(*(session.files_read() for session in self._server.folders.sessions))
 
     async def _register(self, paths: frozenset[str]) -> None:
         """All of them anew, and only then the old ones no longer: no change goes unseen in between."""

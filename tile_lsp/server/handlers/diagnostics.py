@@ -55,8 +55,14 @@ class _Publisher:
         self._timer: asyncio.TimerHandle | None = None
 
     def compute(self) -> dict[str, tuple[Diagnostic, ...]]:
-        settings = self._server.settings
-        return diagnostics(self._server.snapshot, remarks=settings.remarks, llvm_remarks=settings.llvm_remarks)
+        found: dict[str, tuple[Diagnostic, ...]] = {}
+        for session in self._server.folders.sessions:
+            settings = session.settings
+            more = diagnostics(session.snapshot(), remarks=settings.remarks, llvm_remarks=settings.llvm_remarks)
+            # An error in a helper stands in the helper's file, which may be in another folder.
+            for path, items in more.items():
+                found[path] = tuple(dict.fromkeys((*found.get(path, ()), *items)))
+        return found
 
     def hear(self, event: SessionEvent | SettingsRead) -> None:
         if isinstance(event, SettingsRead):

@@ -15,7 +15,7 @@ def register(server: TileServer) -> None:
     def text_document_inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
         uri = params.text_document.uri
         path = server.path(uri)
-        if path is None or not server.settings.inlay_hints:
+        if path is None or not server.settings_of(path).inlay_hints:
             return None
         first, last = server.lines(uri, params.range)
         return [_hint(server, path, hint) for hint in inlay_hints(server.snapshot, path, first, last)]

@@ -37,7 +37,9 @@ async def _of_source(server: TileServer, path: str, position: tuple[int, int]) -
         return _result("", [], "no value of a kernel has a name here")
     kernel, name, place = found.kernel, found.record.name or "", found.record.chain[0]
     # Compiled as far as TTGIR, which a hover would not have waited for.
-    artifact = await server.with_session(lambda session: session.artifact(kernel.path, kernel.name, Stage.TTGIR))
+    artifact = await server.with_session(
+        kernel.path, lambda session: session.artifact(kernel.path, kernel.name, Stage.TTGIR)
+    )
     if isinstance(artifact, Fault):
         return _result(name, [], artifact.message)
     return _result(name, maps_of(artifact, name, place), f"TTGIR has no value of the name {name}")

@@ -10,7 +10,6 @@ from pygls.exceptions import JsonRpcInvalidParams
 from tile_lsp import __version__
 from tile_lsp.analysis.snapshot import JobView, KernelView, State
 from tile_lsp.engine.events import KernelChanged, SessionEvent
-from tile_lsp.engine.stats import Stats
 from tile_lsp.ide.jobs import config_label, job_label
 from tile_lsp.ide.kernels import kernel_named
 from tile_lsp.ide.resources import resources_line
@@ -66,7 +65,7 @@ def register(server: TileServer) -> None:
 
     @server.feature("tile/stats")
     def stats(params: wire.StatsParams) -> wire.StatsResult:
-        found = server.session.stats() if server.session is not None else Stats()
+        found = server.stats()
         return wire.StatsResult(
             inferences=found.inferences,
             codegens=found.codegens,
@@ -84,8 +83,9 @@ def register(server: TileServer) -> None:
             raise JsonRpcInvalidParams(f"no kernel {params.kernel}")
         if not 0 <= params.index < len(kernel.jobs):
             raise JsonRpcInvalidParams(f"{kernel.name} has {len(kernel.jobs)} jobs; there is no job {params.index}")
-        assert server.session is not None, "there is a kernel"
-        server.session.select_job(path, params.kernel, params.index)
+        session = server.session_of(path)
+        assert session is not None, "there is a kernel"
+        session.select_job(path, params.kernel, params.index)
         return wire.SelectJobResult(_kernel(server, kernel_named(server.snapshot, path, params.kernel) or kernel))
 
     @server.feature("tile/status")
@@ -104,7 +104,7 @@ class _Status:
     def result(self) -> wire.StatusResult:
         server = self._server
         snapshot = server.snapshot
-        running = server.session.stats().running if server.session is not None else 0
+        running = server.stats().running
         busy = bool(running) or any(kernel.state is State.COMPILING for kernel in snapshot.kernels())
         problems = dict.fromkeys(
             fault.message

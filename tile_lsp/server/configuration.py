@@ -1,0 +1,34 @@
+"""workspace/configuration: the editor's settings, which may be others for each folder."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pygls.exceptions import JsonRpcException
+
+from .lsp import types
+
+if TYPE_CHECKING:
+    from .folders import Folder
+    from .server import TileServer
+
+SECTION = "tile-lsp"
+_PATIENCE = 5.0
+"""Seconds that a client gets to say its settings before the work begins without them."""
+
+
+async def pull_configuration(server: TileServer, folders: Sequence[Folder]) -> None:
+    """Ask for the settings of folders, where the client has any to ask for."""
+    if not server.client.configuration or not folders:
+        return
+    items = [types.ConfigurationItem(scope_uri=folder.uri, section=SECTION) for folder in folders]
+    asked = server.workspace_configuration_async(types.ConfigurationParams(items=items))
+    try:
+        answers = await asyncio.wait_for(asked, _PATIENCE)
+    except (JsonRpcException, TimeoutError):
+        return
+    for folder, settings in zip(folders, answers or (), strict=False):
+        if isinstance(settings, dict):
+            await server.set_client_settings({**server.options.settings, **settings}, folder)
