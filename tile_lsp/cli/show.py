@@ -13,6 +13,7 @@ from tile_lsp.analysis.comments import read_comments
 from tile_lsp.analysis.notebook import SUFFIX
 from tile_lsp.analysis.snapshot import FileView, JobView, KernelView, Snapshot
 from tile_lsp.engine.files import Files
+from tile_lsp.engine.newer import CODE as _NEWER
 from tile_lsp.engine.session import Session
 from tile_lsp.ide.documents import Document, Link, document
 from tile_lsp.ide.jobs import arguments_line
@@ -131,6 +132,8 @@ async def _show(
     jobs = _distinct(kernel.jobs) if stage in _SHARED else kernel.jobs
     if not jobs:
         _report(kernel.faults, kernel, sources)
+        if not kernel.faults and any(p.code == _NEWER and _is_within(p.span, kernel.span) for p in problems):
+            return Exit.ENVIRONMENT
         # Without a fault its text can't be read: no job came of it.
         return exit_code(kernel.faults, wrong=wrong or not kernel.faults)
     if stage is Stage.TYPES:
@@ -165,6 +168,10 @@ async def _show(
                 for line in remark_lines(remark, kernel.positions.chain(remark.chain), place, sources):
                     write_error(line)
     return exit_code(faults, wrong=wrong)
+
+
+def _is_within(span: Span, kernel: Span) -> bool:
+    return kernel.contains(span.line, span.column)
 
 
 def _view(session: Session, path: str, name: str) -> tuple[FileView, KernelView]:

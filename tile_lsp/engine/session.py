@@ -35,6 +35,7 @@ from .events import DiagnosticsChanged, DocumentChanged, KernelChanged, Progress
 from .files import Files
 from .interpreters import find_interpreter
 from .launcher import Launcher
+from .newer import Newer
 from .planner import Planner
 from .stats import Counters, Stats
 from .store import Store
@@ -88,6 +89,8 @@ class Session:
         self._trackers: dict[str, dict[str, KernelTracker]] = {}
         self._overrides: dict[str, dict[str, str]] = {}
         self._only: dict[str, frozenset[str]] = {}
+        self._newer = Newer(self._pool, self._files.read)
+        self._asking: dict[str, asyncio.Task[None]] = {}
         self._editable: Mapping[str, str] = {}
         self._dirty: set[str] = set()
         self._analysing: asyncio.Task[None] | None = None
@@ -247,6 +250,7 @@ class Session:
         for kernel in kernels:
             trackers[kernel.site.qualname].update(kernel, analysis)
         self._on_event(DiagnosticsChanged(path))
+        analysis = self._told(path, analysis)
 
     def _forget(self, path: str) -> None:
         self._snapshot = None
@@ -263,6 +267,29 @@ class Session:
             self._on_event(KernelChanged(tracker.path, tracker.name))
             self._on_event(DiagnosticsChanged(tracker.path))
         self._on_event(Progress(self._compiler.running))
+
+    def _told(self, path: str, analysis: FileAnalysis) -> FileAnalysis:
+        """With what the file's own Python says of broken statements; it is asked where that isn't known."""
+        python = find_interpreter(path, self.roots, self.settings.python).path if _has_broken(analysis) else ""
+        if python and self.trusted and self._newer.may_learn(analysis, python):
+            asking = self._asking.get(path)
+            if asking is None or asking.done():  # else it looks at this text next
+                self._asking[path] = asyncio.ensure_future(self._learn_syntax(path, python))
+        return self._newer.told(analysis, python) if python else analysis
+
+    async def _learn_syntax(self, path: str, python: str) -> None:
+        seen: FileAnalysis | None = None
+        while (analysis := self._analyses.get(path)) is not None and analysis is not seen:
+            seen = analysis
+            if await self._newer.learn(analysis, python, _drivers(path)):
+                self._touch({path} & self._analyses.keys())
+
+    async def _asked(self, paths: Collection[str]) -> None:
+        """Until their Pythons were asked about broken statements of files."""
+        asking = [self._asking[path] for path in paths if path in self._asking and not self._asking[path].done()]
+        if asking:
+            await asyncio.wait(asking)
+            await self._clean.wait()
 
     def _all_trackers(self) -> list[KernelTracker]:
         return [tracker for trackers in self._trackers.values() for tracker in trackers.values()]
@@ -304,6 +331,7 @@ class Session:
         await asyncio.gather(*(tracker.inferred() for tracker in self._trackers.get(path, {}).values()))
 
     async def artifact(self, path: str, kernel: str, stage: Stage, job: Job | None = None) -> Artifact | Fault:
+            await self._asked(self._asking.keys() if path is None else (path,))
         """One stage of a kernel of an open file: of its active job, or of `job`. Cancelling stops the work for it."""
         await self._clean.wait()
         trackers = self._trackers.get(path, {})
@@ -317,6 +345,7 @@ class Session:
     async def environment(self, path: str) -> Environment | Fault:
         """What the interpreter of a file has."""
         python = find_interpreter(path, self.roots, self.settings.python).path
+        await self._asked((path,))
         return await self._pool.environment(python, _drivers(path))
 
     def stats(self) -> Stats:
@@ -324,7 +353,7 @@ class Session:
 
     async def close(self) -> None:
         """Stop all work and end all processes."""
-        for task in (*self._warming, *([self._analysing] if self._analysing else [])):
+        for task in (*self._warming, *self._asking.values(), *([self._analysing] if self._analysing else [])):
             task.cancel()
         for tracker in self._all_trackers():
             tracker.close()
@@ -350,6 +379,13 @@ def cache_directory(settings: Settings) -> Path | None:
 
 def _limits(settings: Settings) -> Limits:
     return Limits(inference=settings.timeouts.inference, codegen=settings.timeouts.tool, memory=settings.memory)
+
+def _has_broken(analysis: FileAnalysis) -> bool:
+    results = [kernel.result for kernel in analysis.kernels]
+    return any(problem.code == "syntax" for problem in analysis.problems) or any(
+        result is None or (result.blocked_by is not None and result.blocked_by.syntax) for result in results
+    )
+
 
 
 def _no_such_kernel(path: str, kernel: str, known: list[str]) -> Fault:

@@ -440,3 +440,5 @@ class KernelTracker:
 
 def _blocking_fault(blocked: Blocked) -> Fault:
     return Fault(FaultKind.USER, blocked.message, help=blocked.help, code="syntax" if blocked.syntax else "closure")
+    if blocked.newer:
+        return Fault(FaultKind.ENVIRONMENT, blocked.message, help=blocked.help, code="python")

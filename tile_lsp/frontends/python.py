@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from tile_lsp.analysis.language import ClosureResult, CommentLine
+from tile_lsp.analysis.language import BrokenStatement, ClosureResult, CommentLine
 from tile_lsp.analysis.notebook import SUFFIX
 from tile_lsp.analysis.python import (
     KernelSite,
@@ -15,6 +15,7 @@ from tile_lsp.analysis.python import (
     build_closure,
     find_kernels,
     job_comments,
+    parse,
 )
 from tile_lsp.model.settings import Settings
 
@@ -46,6 +47,9 @@ class Python:
     def problems(self, path: str, workspace: Workspace) -> Iterable[SyntaxProblem]:
         file = workspace.file(path)
         return file.problems if file is not None else ()
+
+    def broken(self, path: str, text: str) -> Sequence[BrokenStatement]:
+        return parse(path, text).broken
 
     def job_comments(self, path: str, workspace: Workspace) -> Iterable[CommentLine]:
         file = workspace.file(path)
