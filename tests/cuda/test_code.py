@@ -9,8 +9,9 @@ from inline_snapshot import snapshot
 
 from tests.cuda.conftest import Cuda
 from tile_lsp.frontends.cuda import Cuda as FrontEnd
+from tile_lsp.ide.diagnostics import diagnostics
 from tile_lsp.model.job import Config
-from tile_lsp.model.outcome import Fault
+from tile_lsp.model.outcome import Fault, Severity
 from tile_lsp.model.stage import Stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -165,3 +166,34 @@ async def test_targets(cuda: Cuda, target: str):
     sass = await cuda.show(f"// tile-lsp: target={target}\n__global__ void k(int *x) {{ x[0] = 1; }}\n", Stage.SASS)
     assert target.rstrip("a") in sass.text
     assert "STG" in sass.text
+
+
+async def test_warnings_are_among_the_remarks_and_marked_once(cuda: Cuda):
+    name = await cuda.open("""\
+        #include <cooperative_groups.h>
+        template <typename T> __device__ T narrow(double x) { T unused; return x * 2; }
+        // tile-lsp: target=sm_80,sm_90
+        __global__ void k(float *x) {
+            int never = 3;
+            x[0] = narrow<float>(x[1]) + cooperative_groups::this_thread_block().size();
+            unsigned u = threadIdx.x;
+            if (u < 0) x[1] = 0;
+        }
+        """)
+    made = await cuda.bench.show(name, Stage.REMARKS)
+    rows = [(row, link) for row, link in zip(made.text.split("\n"), made.lines, strict=False) if row.startswith("warn")]
+    places = [cuda.bench.kernel(name).positions.chain(link[0])[0].span.line for _, link in rows]
+    assert [(place, row) for place, (row, _) in zip(places, rows, strict=True)] == snapshot(
+        [
+            (5, 'warning #177-D: variable "never" was declared but never referenced'),
+            (8, "warning #186-D: pointless comparison of unsigned integer with zero"),
+        ]
+    )
+    found = diagnostics(cuda.bench.session.snapshot(), remarks=True)[cuda.bench.path(name)]
+    marked = [(one.span[:2], one.message, one.code) for one in found if one.severity is Severity.WARNING]
+    assert marked == snapshot(
+        [
+            ((5, 8), 'variable "never" was declared but never referenced', "#177-D"),
+            ((8, 10), "pointless comparison of unsigned integer with zero", "#186-D"),
+        ]
+    )

@@ -100,8 +100,10 @@ def _fault(kernel: KernelView, fault: Fault) -> tuple[SourceRange, Diagnostic]:
 
 def _remarks(kernel: KernelView, view: JobView, stage: Stage) -> Iterator[tuple[SourceRange, Diagnostic, str]]:
     artifact = view.artifacts.get(stage)
+    said = kernel.inference.remarks if kernel.inference else ()
     for remark in artifact.remarks if artifact else ():
-        yield *_remark(kernel, remark), _owner(kernel, view)
+        if remark not in said:
+            yield *_remark(kernel, remark), _owner(kernel, view)
 
 
 def _remark(kernel: KernelView, remark: Remark) -> tuple[SourceRange, Diagnostic]:

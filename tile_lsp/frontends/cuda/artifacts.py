@@ -32,7 +32,7 @@ def read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
         case Stage.RESOURCES:
             return resources.read(cubin.read(blobs["cubin"]))
         case Stage.REMARKS:
-            return remarks.read(_text(blobs["log"]))
+            return remarks.read(_text(blobs["log"]), blobs["warnings"])
         case Stage.CUBIN:
             found = cubin.read(blobs["cubin"])
             names = ", ".join(function.name for function in found.functions)

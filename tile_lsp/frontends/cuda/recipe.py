@@ -3,7 +3,7 @@
 | step                  | makes                                    | reads                                        |
 |-----------------------|------------------------------------------|----------------------------------------------|
 | worker: infer         | diagnostics, types                       | version, arguments, target where it matters  |
-| worker: codegen       | `ptx`, `cubin`, `log`                    | the inference entry, target, options         |
+| worker: codegen       | `ptx`, `cubin`, `log`, `warnings`        | the inference entry, target, options         |
 | engine's disassembler | `disassembly`                            | cubin                                        |
 | clang                 | `llvm`                                   | `clang-text`, `clang-files`, `clang-options` |
 | LLVM (`../llvm.py`)   | `llvm-sliced`, `llvm-remarks`, `llvm-ptx` | `llvm`                                      |
@@ -49,7 +49,7 @@ _BLOBS: dict[Stage, tuple[str, ...]] = {
     Stage.CUBIN: ("cubin",),
     Stage.SASS: ("cubin", "disassembly", "ptx"),
     Stage.RESOURCES: ("cubin",),
-    Stage.REMARKS: ("log", "cubin"),
+    Stage.REMARKS: ("log", "warnings", "cubin"),
 }
 #: Words with two underscores that mean the same for every architecture. Any other may be there for some of them only.
 _EVERYWHERE_TEXT = """

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 from tile_lsp.model.location import Place
 from tile_lsp.model.outcome import Artifact, Remark, Severity
 from tile_lsp.model.stage import Stage
@@ -20,9 +22,12 @@ _DULL = re.compile(
 _STACK = re.compile(r"\s*(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 
 
-def read(log: str) -> Artifact:
-    """The remarks as an artifact, a line each. Never raises."""
-    found: dict[Remark, None] = {}
+def read(log: str, warnings: bytes) -> Artifact:
+    """The remarks as an artifact, a line each. `warnings`: JSON of those that are no lines of the log's.
+
+    Raises `ValueError` for warnings that can't be read.
+    """
+    found = dict.fromkeys(msgspec.json.decode(warnings, type=tuple[Remark, ...]))
     for line in log.split("\n"):
         remark = _remark(line.strip())
         if remark is not None:
@@ -30,10 +35,17 @@ def read(log: str) -> Artifact:
     kept = tuple(sorted(found, key=lambda remark: (remark.chain, remark.message)))
     return Artifact(
         stage=Stage.REMARKS,
-        text="".join(f"{remark.message}\n" for remark in kept),
+        text="".join(f"{_row(remark)}\n" for remark in kept),
         lines=tuple((remark.chain,) if remark.chain else () for remark in kept),
         remarks=kept,
     )
+
+
+def _row(remark: Remark) -> str:
+    """As nvcc writes it: `warning #177-D: variable "n" was declared but never referenced`."""
+    if remark.code is None or not remark.code.startswith("#"):
+        return remark.message
+    return f"{remark.severity} {remark.code}: {remark.message}"
 
 
 def _remark(line: str) -> Remark | None:

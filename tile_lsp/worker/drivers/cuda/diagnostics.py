@@ -45,6 +45,8 @@ class Diagnostic(NamedTuple):
     chain: list[list[Any]]
     """`[member, line, -1, -1, -1]`, innermost first."""
     code: str | None
+    own: bool
+    """It is in a member, not in a header from elsewhere that one of them uses."""
 
 
 def parse(log: str, members: Mapping[str, str]) -> list[Diagnostic]:
@@ -89,7 +91,8 @@ def parse(log: str, members: Mapping[str, str]) -> list[Diagnostic]:
         elif head["file"] not in members:
             words = f"{os.path.basename(head['file'])}:{head['line']}: {words}"
         number = head["number"]
-        found.append(Diagnostic(head["kind"], words, chain, f"#{number}" if number else None))
+        own = head["file"] in members
+        found.append(Diagnostic(head["kind"], words, chain, f"#{number}" if number else None, own))
     return found
 
 
@@ -143,10 +146,10 @@ def _readable(symbol: str) -> str:
 
 
 def to_remarks(log: str, members: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Warnings, and what is said besides, of the user's own code."""
+    """Warnings, and what is said besides, of the user's own code; what headers of the toolkit do is none of it."""
     found = []
     for one in parse(log, members):
-        if one.severity != "error" and one.chain:
+        if one.severity != "error" and one.own:
             severity = "warning" if one.severity == "warning" else "information"
             found.append(
                 {"message": one.message, "severity": severity, "chain": one.chain, "code": one.code or "nvrtc"}

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import json
 import os
 import re
 import threading
@@ -148,7 +149,7 @@ class Held:
         return {}
 
     def codegen(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Blobs `ptx`, `cubin` and `log`."""
+        """Blobs `ptx`, `cubin`, `log` and `warnings`."""
         targets = list(request.get("targets") or ())
         if len(targets) != 1:
             refused = faults.fault(faults.USER, "code is generated for one target at a time", code="target")
@@ -169,6 +170,7 @@ class Held:
             "ptx": self._named(result.blobs["ptx"].decode("utf-8", "replace").rstrip("\0")).encode(),
             "cubin": result.blobs["cubin"],
             "log": result.log.encode(),
+            "warnings": self._warnings(result.log),
         }
         clang = clang_llvm.find()
         if clang is not None:
@@ -180,8 +182,13 @@ class Held:
         made = nvcc.compile_unit(program, self._unit, hints, target)
         if not made.ok:
             return {"faults": {"": diagnostics.to_faults(made.log, self._unit.members, "nvcc")}}
-        encoded = {name: base64.b64encode(data).decode() for name, data in made.blobs.items()}
+        blobs = {**made.blobs, "warnings": self._warnings(made.log)}
+        encoded = {name: base64.b64encode(data).decode() for name, data in blobs.items()}
         return {"blobs": encoded, "values": {"clang": False}, "faults": {}}
+
+    def _warnings(self, log: str) -> bytes:
+        """As the server's `Remark`s, in JSON: the log's own way of saying where needs the members' texts to be read."""
+        return json.dumps(diagnostics.to_remarks(log, self._unit.members)).encode()
 
     def _named(self, ptx: str) -> str:
         """Files by the names of the members, as the text had them."""
