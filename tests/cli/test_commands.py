@@ -70,6 +70,26 @@ def test_jobs_says_where_a_comment_is_wrong(tile_lsp: CommandLine, write: Write)
     ran = tile_lsp("jobs", "kernels.py")
     assert ran.err.splitlines()[0].startswith("kernels.py:6:27: error: `f61` is not a dtype")
     assert "assumed" in ran.out
+    assert ran.code == 1
+    assert tile_lsp("show", "types", "kernels.py::größer").code == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "says"),
+    [
+        ("wide = grow(", "wide = grow((", 1, "kernels.py:10:16: error: '(' was never closed"),
+        ("wide = grow(", "wide = grew(", 0, ""),
+        ("\n\n# tile-lsp: x=f32[1024]\n", "\n\n# tile-lsp: x=f32[1024]\n\n", 0, "kernels.py:15:1: warning: no kernel"),
+    ],
+    ids=["a kernel that can't be read", "an error in a kernel that has jobs", "a comment of no kernel"],
+)
+def test_jobs_ends_with_an_error_where_jobs_could_not_be_read(
+    tile_lsp: CommandLine, write: Write, old, new, code, says
+):
+    write("kernels.py", KERNELS.replace(old, new))
+    ran = tile_lsp("jobs", "kernels.py")
+    assert (ran.code, ran.err[: len(says)]) == (code, says)
+    assert says or not ran.err
 
 
 def test_jobs_of_a_file_without_kernels(tile_lsp: CommandLine):

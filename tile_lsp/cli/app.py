@@ -120,7 +120,11 @@ def graph(
 @click.option("--python", metavar="INTERPRETER", help="The Python that has the compiler.")
 @click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
 def jobs(file: str, python: str | None, as_json: bool) -> Exit:
-    """List the kernels of FILE with their jobs: arguments, and where each came from; target, hints, key."""
+    """List the kernels of FILE with their jobs: arguments, and where each came from; target, hints, key.
+
+    Exits with 1 for an error in a job comment, or in a kernel's text that leaves it without jobs, 3 for one in the
+    environment.
+    """
     from .jobs import run
 
     return run(file, python, as_json=as_json)

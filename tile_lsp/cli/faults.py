@@ -13,15 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tile_lsp.analysis.snapshot import ProblemView
+from tile_lsp.analysis.snapshot import KernelView, ProblemView
+from tile_lsp.engine.newer import CODE as NEWER
 from tile_lsp.model.location import SourceRange
-from tile_lsp.model.outcome import Fault, FaultKind, Remark
+from tile_lsp.model.outcome import Fault, FaultKind, Remark, Severity
 
 from .exits import Exit
 from .source import Sources, short_path
 
 _MOST = 20
 """Problems of a file that are written out: one that has more is no source."""
+_SYNTAX = "syntax"
+"""The code of problems that are the file's: those in a kernel leave it without jobs, others do it no harm."""
 _ASKED = "stage"
 """The code of a fault of the command line alone: it asks for what the target does not have."""
 
@@ -61,6 +64,19 @@ def problem_lines(problems: Sequence[ProblemView], path: str, sources: Sources) 
         yield from sources.excerpt(place)
     if len(problems) > _MOST:
         yield f"{short_path(path)}: note: {len(problems) - _MOST} more like these"
+
+
+def is_wrong(problems: Sequence[ProblemView]) -> bool:
+    """True if what is written of jobs has an error."""
+    return any(problem.severity is Severity.ERROR and problem.code != _SYNTAX for problem in problems)
+
+
+def jobless_code(kernel: KernelView, problems: Sequence[ProblemView]) -> Exit:
+    """Of a kernel that has no jobs. Without a fault its text can't be read."""
+    spans = [problem.span for problem in problems if problem.code == NEWER]
+    if not kernel.faults and any(kernel.span.contains(span.line, span.column) for span in spans):
+        return Exit.ENVIRONMENT
+    return exit_code(kernel.faults, wrong=not kernel.faults)
 
 
 def exit_code(faults: Sequence[Fault], *, wrong: bool = False) -> Exit:

@@ -13,10 +13,9 @@ from tile_lsp.analysis.snapshot import ArgumentView, FileView, JobView, KernelVi
 from tile_lsp.engine.files import Files
 from tile_lsp.ide.jobs import job_label, line_name
 from tile_lsp.model.location import SourceRange
-from tile_lsp.model.outcome import FaultKind
 
 from .exits import Exit
-from .faults import fault_lines, problem_lines
+from .faults import fault_lines, is_wrong, jobless_code, problem_lines
 from .names import checked_file
 from .output import write, write_error
 from .source import Sources, short_path
@@ -38,17 +37,19 @@ async def _run(one: OneFile, as_json: bool) -> Exit:
     else:
         write("".join(f"{line}\n" for line in _as_text(file)))
     sources = Sources(Files().read)
-    code = Exit.OK
+    codes = {Exit.KERNEL} if is_wrong(file.problems) else set()
     for line in problem_lines(file.problems, file.path, sources):
         write_error(line)
     for kernel in file.kernels:
         # A kernel with an error in it has its jobs all the same; one without a compiler has none.
-        for fault in kernel.faults if not kernel.jobs else ():
-            code = Exit.ENVIRONMENT if fault.kind is FaultKind.ENVIRONMENT else code
+        if kernel.jobs:
+            continue
+        codes.add(jobless_code(kernel, file.problems))
+        for fault in kernel.faults:
             name = SourceRange(kernel.path, kernel.name_span)
             for line in fault_lines(fault, kernel.positions.chain(fault.chain), name, sources):
                 write_error(line)
-    return code
+    return min(codes, default=Exit.OK)
 
 
 def _as_text(file: FileView) -> Iterator[str]:

@@ -13,7 +13,6 @@ from tile_lsp.analysis.comments import read_comments
 from tile_lsp.analysis.notebook import SUFFIX
 from tile_lsp.analysis.snapshot import FileView, JobView, KernelView, Snapshot
 from tile_lsp.engine.files import Files
-from tile_lsp.engine.newer import CODE as _NEWER
 from tile_lsp.engine.session import Session
 from tile_lsp.ide.documents import Document, Link, document
 from tile_lsp.ide.jobs import arguments_line
@@ -23,7 +22,7 @@ from tile_lsp.model.outcome import Artifact, Fault, Remark, Severity
 from tile_lsp.model.stage import Stage
 
 from .exits import Exit, UsageError
-from .faults import exit_code, fault_lines, problem_lines, remark_lines
+from .faults import exit_code, fault_lines, is_wrong, jobless_code, problem_lines, remark_lines
 from .jobs import arguments_json, place_json
 from .names import choose_kernel, choose_stage, parse_pairs, parse_selector
 from .output import can_write, write, write_bytes, write_error
@@ -34,9 +33,6 @@ from .workspace import OneFile
 
 #: Stages that no target, hint or symbol changes: one answer for all configs of the same arguments.
 _SHARED = frozenset({Stage.TYPES, Stage.HIR, Stage.TYPED})
-_SYNTAX = "syntax"
-"""The code of problems that are the file's: those in a kernel leave it without jobs, others do it no harm."""
-
 
 #: A document, and the path of its kernel's file, to what is shown of them.
 Draw = Callable[[Document, str], str]
@@ -126,16 +122,13 @@ async def _show(
     file, kernel = _view(session, path, name)
     sources = Sources(Files().read)
     problems = [problem for problem in file.problems if (problem.span, problem.message) not in others]
-    wrong = any(problem.severity is Severity.ERROR and problem.code != _SYNTAX for problem in problems)
+    wrong = is_wrong(problems)
     for line in problem_lines(problems, path, sources):
         write_error(line)
     jobs = _distinct(kernel.jobs) if stage in _SHARED else kernel.jobs
     if not jobs:
         _report(kernel.faults, kernel, sources)
-        if not kernel.faults and any(p.code == _NEWER and _is_within(p.span, kernel.span) for p in problems):
-            return Exit.ENVIRONMENT
-        # Without a fault its text can't be read: no job came of it.
-        return exit_code(kernel.faults, wrong=wrong or not kernel.faults)
+        return Exit.KERNEL if wrong else jobless_code(kernel, problems)
     if stage is Stage.TYPES:
         all_shown = [_show_types(session, path, name, index, sources) for index in map(kernel.jobs.index, jobs)]
     else:
@@ -168,10 +161,6 @@ async def _show(
                 for line in remark_lines(remark, kernel.positions.chain(remark.chain), place, sources):
                     write_error(line)
     return exit_code(faults, wrong=wrong)
-
-
-def _is_within(span: Span, kernel: Span) -> bool:
-    return kernel.contains(span.line, span.column)
 
 
 def _view(session: Session, path: str, name: str) -> tuple[FileView, KernelView]:
