@@ -466,6 +466,29 @@ def test_words_of_the_language_and_strides_that_have_to_be_1():
     assert (found["PRECISION"], found["EVICT"]) == ("'tf32'", "'evict_last'")
 
 
+def test_keywords_of_loops_say_what_they_take():
+    text = """
+    @triton.jit
+    def k(x_ptr, n, WARPS: tl.constexpr, FLAT: tl.constexpr, DEEP: tl.constexpr, KEEP: tl.constexpr):
+        for i in tl.range(0, n, warp_specialize=WARPS, flatten=FLAT, num_stages=DEEP):
+            x = tl.sum(tl.load(x_ptr + i + tl.arange(0, 16)), 0, keep_dims=KEEP)
+            tl.store(x_ptr + i, x)
+    """
+    found = arguments(specs_of(text)[0])
+    assert (found["WARPS"], found["FLAT"], found["DEEP"], found["KEEP"]) == ("False", "False", "3", "False")
+
+
+def test_the_limits_of_a_dtype_are_numbers():
+    text = """
+    @triton.jit
+    def k(x_ptr, fp8_dtype_max, out_dtype: tl.constexpr, out_dtype_min: tl.constexpr, FP8_DTYPE_MAX: tl.constexpr):
+        tl.store(x_ptr, (FP8_DTYPE_MAX / tl.load(x_ptr) + fp8_dtype_max + out_dtype_min).to(out_dtype))
+    """
+    found = arguments(specs_of(text)[0])
+    assert (found["fp8_dtype_max"], found["out_dtype"]) == ("fp32", "fp16")
+    assert (found["out_dtype_min"], found["FP8_DTYPE_MAX"]) == ("1.0", "1.0")
+
+
 def test_arrays_are_taken_to_be_contiguous():
     text = """
     @triton.jit

@@ -38,7 +38,8 @@ _FLAG = re.compile(
 _BLOCK = re.compile(r"(BLOCK|TILE|^B[A-Z]{1,2}$|^b[a-z]$|SIZE|_B[A-Z]$)", re.IGNORECASE)
 _FEW = re.compile(r"NUM_|^num_|STAGES|GROUP|^G$|^NT$|^NS$|^N[A-Z]$|_NUM$|SPLIT|UNROLL|ITER|STEPS?$|nheads|DEPTH")
 _LAYOUT = re.compile(r"layout", re.IGNORECASE)
-_DTYPE = re.compile(r"dtype|_type$|_TYPE$|^dt$", re.IGNORECASE)
+_DTYPE = re.compile(r"dtype(?!_?(max|min|size|bytes|bits))|_type$|_TYPE$|^dt$", re.IGNORECASE)
+_LIMIT = re.compile(r"dtype_?(max|min)", re.IGNORECASE)
 
 
 class Guess(msgspec.Struct, frozen=True):
@@ -246,7 +247,7 @@ def _scalar(parameter: Parameter, use: Use, guess: Guess) -> Assumed:
         return Assumed("fp32", Origin("assumed", f"compared with {use.fraction}"))
     if use.number or use.size:
         return Assumed("i32:16", Origin("assumed", "computed with as a number"))
-    if _FLOAT_NAME.search(name) and not name.startswith("stride"):
+    if (_FLOAT_NAME.search(name) or _LIMIT.search(name)) and not name.startswith("stride"):
         return Assumed("fp32", Origin("assumed", "its name"))
     return Assumed("i32:16", Origin("assumed", "neither loaded from nor stored to"))
 
@@ -291,7 +292,7 @@ def _value(name: str, use: Use, guess: Guess) -> tuple[str, str]:
         return "''", "its name"
     if _BLOCK.search(name) and not re.search("GROUP", name):
         return str(guess.block), "its name"
-    if re.search(r"eps|scale|alpha|beta|softcap|factor", name, re.IGNORECASE) and not use.number:
+    if (_LIMIT.search(name) or re.search(r"eps|scale|alpha|beta|softcap|factor", name, re.I)) and not use.number:
         return "1.0", "its name"
     if _FEW.search(name):
         return "4", "its name"

@@ -35,6 +35,11 @@ _WORDS = {
     "sem": "relaxed",
     "scope": "gpu",
 }
+#: The same of its flags, and of its counts.
+_FLAGS = frozenset(
+    {"warp_specialize", "flatten", "disallow_acc_multi_buffer", "disable_licm", "keep_dims", "volatile", "is_pure"}
+)
+_COUNTS = {"num_stages": 3, "loop_unroll_factor": 2}
 _FLOATING = frozenset(
     {"exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sigmoid", "erf", "sin", "cos", "sqrt_rn", "tanh", "softmax"}
 )
@@ -283,9 +288,8 @@ class _Reader:
         word = self._word(node)
         language = self._is_language(node.func)
         for keyword in node.keywords if language else ():
-            if keyword.arg in _WORDS and isinstance(keyword.value, ast.Name):
-                for name in self.aliases.get(keyword.value.id, ()):
-                    self._use(name).texts = tuple(dict.fromkeys((*self._use(name).texts, _WORDS[keyword.arg])))
+            if keyword.arg is not None and isinstance(keyword.value, ast.Name):
+                self._keyword_use(keyword.arg, self.aliases.get(keyword.value.id, ()))
         if word in _COPIES and len(node.args) > 1 and isinstance(node.args[1], (ast.List, ast.Tuple)):
             for name in self._leaves(node.args[0]):
                 self._use(name).descriptor = len(node.args[1].elts)
@@ -329,6 +333,15 @@ class _Reader:
         if isinstance(node.func, ast.Attribute) and word == "to" and node.args:
             self._dtype(node.args[0])
         self._helper(node)
+
+    def _keyword_use(self, word: str, names: Iterable[str]) -> None:
+        for use in map(self._use, names):
+            if word in _WORDS:
+                use.texts = tuple(dict.fromkeys((*use.texts, _WORDS[word])))
+            elif word in _COUNTS:
+                use.numbers = tuple(dict.fromkeys((*use.numbers, _COUNTS[word])))
+            elif word in _FLAGS:
+                use.flag = True
 
     def _language_call(self, word: str, node: ast.Call) -> None:
         if word in ("dot", "dot_scaled"):
