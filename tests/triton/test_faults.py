@@ -106,6 +106,34 @@ def marked(bench: Workbench, name: str, fault: Fault) -> str:
     return bench.text(name).split("\n")[place.span.line - 1].strip()
 
 
+async def test_what_a_kernel_calls_of_a_library_that_is_not_there_is_told_at_the_call(bench: Workbench):
+    text = """\
+import torch
+import torch._inductor.runtime.triton_helpers as helpers
+
+
+# tile-lsp: x_ptr=*fp32
+@triton.jit
+def by_module(x_ptr):
+    x = helpers.promote_to_tensor(1.0)
+    tl.store(x_ptr, x)
+
+
+# tile-lsp: x_ptr=*fp32
+@triton.jit
+def by_attribute(x_ptr):
+    y = torch.ops.higher_order(1.0)
+    tl.store(x_ptr, y)
+"""
+    await write(bench, "called.py", text)
+    for kernel, name in (("by_module", "helpers.promote_to_tensor"), ("by_attribute", "torch.ops")):
+        (fault,) = bench.kernel("called.py", kernel).faults
+        assert fault.message.startswith(f"`{name}"), fault
+        assert "is not there: torch is not installed" in fault.message
+        place = bench.kernel("called.py", kernel).positions.chain(fault.chain)[0]
+        assert name in bench.text("called.py").split("\n")[place.span.line - 1]
+
+
 async def test_a_ptxas_error_comes_back_to_its_line(bench: Workbench):
     text = """\
 @triton.jit

@@ -290,6 +290,31 @@ if has_triton():
     assert bench.types_of("inductor.py", "x") == {"fp32"}
 
 
+async def test_a_kernel_may_ask_torch_itself(bench: Workbench):
+    text = """\
+import torch
+
+
+@triton.jit
+def side():
+    LEAST: tl.constexpr = torch.finfo(torch.float16).min
+    return LEAST
+
+
+# tile-lsp: x_ptr=*fp32
+@triton.jit
+def k(x_ptr):
+    if tl.constexpr(torch.version.hip is not None):
+        x = 0
+    else:
+        x = tl.load(x_ptr) + side()
+    tl.store(x_ptr, x)
+"""
+    await write(bench, "asked.py", text)
+    assert not bench.kernel("asked.py", "k").faults
+    assert "fp32" in bench.types_of("asked.py", "x", "k")
+
+
 async def test_of_several_guesses_that_fail_the_one_that_got_further_is_told(bench: Workbench):
     text = """\
 import not_here_at_all as somewhere

@@ -63,7 +63,7 @@ class Absent:
     def _module(self, name: str, standin: Make | None) -> ModuleType:
         known = self._modules.get(name)
         if known is None:
-            known = _packaging(name) or _AbsentModule(name, self, standin(name) if standin is not None else None)
+            known = _packaging(name) or _absent_module(name, self, standin(name) if standin is not None else None)
             self._modules[name] = known
             parent, _, leaf = name.rpartition(".")
             if parent:
@@ -105,12 +105,11 @@ class Absent:
                 raise AttributeError(f"{path.partition('.')[0]} has no {path.partition('.')[2]}")
             plain = path.endswith(("__version__", "version.cuda", "version.hip", "version.xpu"))
             return value if plain or isinstance(value, ModuleType) else _Answer(path, self, value)
-        if path not in self._nodes:
-            placeholder = self._placeholders.get(path.partition(".")[0])
-            found = placeholder(path) if placeholder is not None else None
-            if found is not None:
-                return found
-        return Nothing(path, self)
+        if path in self._nodes:
+            return self._module(path, None)
+        placeholder = self._placeholders.get(path.partition(".")[0])
+        found = placeholder(path) if placeholder is not None else None
+        return Nothing(path, self) if found is None else found
 
     def _is_guarded(self, frame: Any) -> bool:
         """True if the import stands in a `try`."""
@@ -128,24 +127,23 @@ class Absent:
         return any(first <= frame.f_lineno <= last for first, last in self._guards[name])
 
 
-class _AbsentModule(ModuleType):
-    def __init__(self, name: str, absent: Absent, base: ModuleType | None) -> None:
-        super().__init__(name)
-        self.__absent__ = absent
-        self.__base__ = base
-        self.__path__: list[str] = []
+def _absent_module(name: str, absent: Absent, base: ModuleType | None) -> ModuleType:
+    """Compilers tell modules from other values by their very type, so it is one of that and of no class of ours."""
 
-    def __getattr__(self, name: str) -> Any:
-        path = f"{self.__name__}.{name}"
-        absent: Absent = self.__dict__["__absent__"]
-        base = self.__dict__["__base__"]
-        if base is not None and name in base.__dict__ and not isinstance(base.__dict__[name], ModuleType):
-            return base.__dict__[name]
-        if name.startswith("__") and path not in absent.answers:
-            raise AttributeError(name)
+    def attribute(leaf: str) -> Any:
+        path = f"{name}.{leaf}"
+        if base is not None and leaf in base.__dict__ and not isinstance(base.__dict__[leaf], ModuleType):
+            return base.__dict__[leaf]
+        if leaf.startswith("__") and path not in absent.answers:
+            raise AttributeError(leaf)
         value = absent.attribute(path)
-        self.__dict__[name] = value
+        setattr(module, leaf, value)
         return value
+
+    module = ModuleType(name)
+    module.__path__ = []
+    module.__getattr__ = attribute  # type: ignore[method-assign]
+    return module
 
 
 def reason(value: object) -> str | None:

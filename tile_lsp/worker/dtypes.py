@@ -34,38 +34,45 @@ _E4M3FN = {"bits": 8, "max": 448.0, "min": -448.0, "eps": 0.125, "tiny": 2.0**-6
 
 
 class _Limits:
-    def __init__(self, dtype: str, limits: dict[str, Any]) -> None:
-        self.dtype = dtype
-        self.__dict__.update(limits)
+    """A class, as torch's and numpy's are: compilers call no functions but their own."""
+
+    def __init__(self, dtype: object) -> None:
+        self.dtype = _name(dtype)
+        self.__dict__.update(self._limits(dtype))
+
+    def _limits(self, dtype: object) -> dict[str, Any]:
+        raise NotImplementedError
 
 
-def finfo(dtype: object) -> Any:
+class finfo(_Limits):
     """Limits of a floating-point dtype, by the names that torch and numpy give them. Raises `TypeError` for another."""
-    name = _name(dtype)
-    if name == "float8_e4m3fn":
-        return _Limits(name, _E4M3FN)
-    if name == "float8_e8m0fnu":
-        return _Limits(name, {"bits": 8, "max": 2.0**127, "min": 2.0**-127, "eps": 1.0, "tiny": 2.0**-127})
-    if name not in _FLOATS:
-        raise TypeError(f"finfo() needs a floating-point dtype, not {dtype!r}")
-    bits, exponent, mantissa = _FLOATS[name]
-    bias = (1 << (exponent - 1)) - 1
-    largest = math.ldexp(2.0 - 2.0**-mantissa, bias)
-    tiny = 2.0 ** (1 - bias)
-    return _Limits(
-        name,
-        {"bits": bits, "max": largest, "min": -largest, "eps": 2.0**-mantissa, "tiny": tiny, "smallest_normal": tiny},
-    )
+
+    def _limits(self, dtype: object) -> dict[str, Any]:
+        name = self.dtype
+        if name == "float8_e4m3fn":
+            return _E4M3FN
+        if name == "float8_e8m0fnu":
+            return {"bits": 8, "max": 2.0**127, "min": 2.0**-127, "eps": 1.0, "tiny": 2.0**-127}
+        if name not in _FLOATS:
+            raise TypeError(f"finfo() needs a floating-point dtype, not {dtype!r}")
+        bits, exponent, mantissa = _FLOATS[name]
+        bias = (1 << (exponent - 1)) - 1
+        largest = math.ldexp(2.0 - 2.0**-mantissa, bias)
+        tiny = 2.0 ** (1 - bias)
+        limits = {"bits": bits, "max": largest, "min": -largest, "eps": 2.0**-mantissa}
+        return {**limits, "tiny": tiny, "smallest_normal": tiny}
 
 
-def iinfo(dtype: object) -> Any:
+class iinfo(_Limits):
     """Limits of an integer dtype. Raises `TypeError` for another."""
-    name = _name(dtype)
-    if not name.lstrip("u").startswith("int"):
-        raise TypeError(f"iinfo() needs an integer dtype, not {dtype!r}")
-    bits = int(name.lstrip("u")[3:])
-    low, high = (0, (1 << bits) - 1) if name.startswith("u") else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
-    return _Limits(name, {"bits": bits, "min": low, "max": high})
+
+    def _limits(self, dtype: object) -> dict[str, Any]:
+        name = self.dtype
+        if not name.lstrip("u").startswith("int"):
+            raise TypeError(f"iinfo() needs an integer dtype, not {dtype!r}")
+        bits = int(name.lstrip("u")[3:])
+        low, high = (0, (1 << bits) - 1) if name.startswith("u") else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+        return {"bits": bits, "min": low, "max": high}
 
 
 def _name(dtype: object) -> str:
