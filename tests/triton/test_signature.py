@@ -663,6 +663,25 @@ def test_an_assertion_says_what_is_loaded():
     assert {origin.detail for origin in spec.origins} >= {"used by tl.store; its dtype is asserted"}
 
 
+def test_an_assertion_says_what_is_a_multiple_of_what():
+    text = """
+    @triton.jit
+    def k(x_ptr, GROUP: tl.constexpr, INNER: tl.constexpr, NUM_ROWS: tl.constexpr, TURN: tl.constexpr,
+          BLOCK: tl.constexpr):
+        if not TURN:
+            tl.static_assert(GROUP % BLOCK == 0)
+        else:
+            tl.static_assert(NUM_ROWS % BLOCK == 0)
+        tl.static_assert(INNER % 48 == 0 and BLOCK % 16 == 0, "rows")
+        tl.store(x_ptr + tl.arange(0, BLOCK), GROUP + INNER + NUM_ROWS)
+    """
+    (spec,) = specs_of(text)
+    found = arguments(spec)
+    assert (found["BLOCK"], found["GROUP"], found["INNER"], found["NUM_ROWS"]) == ("64", "64", "96", "4")
+    others = [dict(zip(found, (a.spec for a in other), strict=True)) for other in spec.alternatives]
+    assert all(int(o["NUM_ROWS"]) % int(o["BLOCK"]) == 0 for o in others if o["TURN"] == "True")
+
+
 def test_offsets_are_followed_through_helpers_and_local_names():
     text = """
     @triton.jit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -129,10 +130,15 @@ def assume(
         if parameter.given is not None:
             continue
         block = hooked.get(parameter.name) or parameter.block or _lengths(use.block, made)
-        element = next((one.dtype for one in use.asserted if not one.flag or _holds(one, made)), "")
+        asserted = [one for one in use.asserted if not one.flag or _holds(one, made)]
+        element = next((one.dtype for one in asserted if one.dtype), "")
         if block != parameter.block or element:
             known = msgspec.structs.replace(parameter, block=block, element=element)
             made[parameter.name] = _one(known, usage, guess, warps)
+        if parameter.constexpr and parameter.default is None:
+            made[parameter.name] = _multiple(
+                made[parameter.name], _lengths([o.divisor for o in asserted if o.divisor], made)
+            )
     for parameter in parameters:
         use = usage.of(parameter.name)
         if (use.items or use.counted_by) and parameter.given is None:
@@ -145,6 +151,14 @@ def _lengths(names: Sequence[str], made: Mapping[str, Assumed]) -> tuple[int, ..
     """Of a block's sides, which are parameters or numbers; nothing where one is neither."""
     lengths = [made[name].spec if name in made else name for name in names]
     return tuple(map(int, lengths)) if all(length.isdecimal() for length in lengths) else ()
+
+
+def _multiple(one: Assumed, divisors: Sequence[int]) -> Assumed:
+    """The least number from there on that they divide."""
+    step = math.lcm(*divisors)
+    if not one.spec.isdecimal() or not step or not int(one.spec) % step:
+        return one
+    return Assumed(str(-(-int(one.spec) // step) * step), Origin("assumed", "a multiple of what the kernel asserts"))
 
 
 def _holds(asserted: Asserted, made: Mapping[str, Assumed]) -> bool:

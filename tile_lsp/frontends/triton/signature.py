@@ -49,7 +49,7 @@ def read_settings(
             continue
         made = spec.canonical(text, name, by_name[name].constexpr)
         if isinstance(made, SpecFault):
-            problems.append(Problem(f"settings, argument {name}: {made.message}", span))
+            problems.append(Problem(made.message, span, setting=("arguments", name)))
         else:
             arguments[name] = made
     chosen = tuple(t for t in dict.fromkeys(settings.targets) if targets.check_target(t) is None)

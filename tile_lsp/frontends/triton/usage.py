@@ -498,6 +498,8 @@ class _Reader:
                 case ast.If(test=ast.Name(id=flag), body=then, orelse=otherwise) if flag in self.parameters:
                     self._assertions(then, (*under, (flag, True)))
                     self._assertions(otherwise, (*under, (flag, False)))
+                case ast.If(test=ast.UnaryOp(op=ast.Not(), operand=test), body=then, orelse=otherwise):
+                    self._assertions([ast.If(test, otherwise, then)], under)
                 case ast.For(body=inner) | ast.While(body=inner) | ast.With(body=inner):
                     self._assertions(inner, under)
 
@@ -508,6 +510,15 @@ class _Reader:
             return
         if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], (ast.Eq, ast.Is)):
             return
+        if len(under) > 1:
+            return
+        flag, holds = under[0] if under else ("", True)
+        match test:
+            case ast.Compare(
+                left=ast.BinOp(left=ast.Name(id=name), op=ast.Mod(), right=ast.Name() | ast.Constant() as divisor),
+                comparators=[ast.Constant(value=0)],
+            ) if name in self.parameters:
+                self._insist({name}, Asserted("", ast.unparse(divisor), flag, holds))
         for side, other in ((test.left, test.comparators[0]), (test.comparators[0], test.left)):
             if not isinstance(side, ast.Attribute) or side.attr not in ("dtype", "element_ty"):
                 continue
@@ -515,11 +526,12 @@ class _Reader:
             while isinstance(owner, ast.Attribute) and owner.attr in ("dtype", "type"):
                 owner = owner.value
             found = spec.dtype(other.attr) if isinstance(other, ast.Attribute) and self._is_language(other) else None
-            if found is None or len(under) > 1:
-                continue
-            one = Asserted(found, *under[0]) if under else Asserted(found)
-            for name in self._leaves(owner) | self._loaded_in(owner):
-                self._use(name).asserted = (*self._use(name).asserted, one)
+            if found is not None:
+                self._insist(self._leaves(owner) | self._loaded_in(owner), Asserted(found, "", flag, holds))
+
+    def _insist(self, names: Iterable[str], asserted: Asserted) -> None:
+        for name in names:
+            self._use(name).asserted = (*self._use(name).asserted, asserted)
 
     def _unpacking(self, node: ast.Assign) -> None:
         """`first, second = pair`: a parameter that nothing else becomes is a tuple."""

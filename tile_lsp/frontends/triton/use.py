@@ -6,9 +6,11 @@ import msgspec
 
 
 class Asserted(msgspec.Struct, frozen=True):
-    """A dtype that a kernel insists on."""
+    """A dtype that a kernel insists on, or a divisor."""
 
-    dtype: str
+    dtype: str = ""
+    divisor: str = ""
+    """A parameter, or a number."""
     flag: str = ""
     """The parameter that it hangs on; empty where it always holds."""
     holds: bool = True
