@@ -406,6 +406,45 @@ async def test_a_launch_in_another_file_tells_constants(bench: Workbench):
     assert told()[0] == "64"
 
 
+async def test_what_a_file_near_calls_is_no_kernel(bench: Workbench):
+    bench.write(
+        "users.py",
+        HEADER
+        + """\
+from lent import begin as start, put
+from elsewhere import alone
+
+
+@triton.jit
+def k(out):
+    put(out, 1, 2)
+    alone(out)
+
+
+def run(out):
+    start[(1,)](out)
+""",
+    )
+    text = """\
+@triton.jit
+def put(out, at, value):
+    tl.store(out + at, value)
+
+
+@triton.jit
+def begin(out):
+    tl.store(out, 0)
+
+
+@triton.jit
+def alone(out):
+    tl.store(out, 1)
+"""
+    await write(bench, "lent.py", text)
+    kernels = bench.session.snapshot().files[bench.path("lent.py")].kernels
+    assert [kernel.name for kernel in kernels] == ["begin", "alone"]
+
+
 async def test_heuristics_ask_whether_there_is_an_array(bench: Workbench):
     text = """\
 import torch

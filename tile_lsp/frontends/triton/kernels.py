@@ -21,8 +21,8 @@ _TUNERS = ("autotune", "heuristics")
 
 
 def is_kernel(site: KernelSite, workspace: Workspace) -> bool:
-    """False for a function that gives a value back, for a method of an aggregate, and for one that other functions of
-    the file call, or hand on, and nobody launches.
+    """False for a function that gives a value back, for a method of an aggregate, and for one that other functions
+    call, or hand on, and nobody launches.
 
     A launch, an autotuner, a heuristic or a job comment above it says that it is one.
     """
@@ -38,8 +38,25 @@ def is_kernel(site: KernelSite, workspace: Workspace) -> bool:
         return True
     if _returns_value(node):
         return False
-    called, launched = names.cached(("triton calls", site.path), lambda: _calls(names, site.path))
-    return node.name not in called or node.name in launched
+    called, launched = _calls(names, site.path)
+    if node.name in called or node.name in launched:
+        return node.name in launched
+    return not _is_called_near(node.name, site, names)
+
+
+def _is_called_near(name: str, site: KernelSite, names: Names) -> bool:
+    """True if a file near it calls it, and none launches it."""
+    found = False
+    for path in names.neighbours(site.path) if not site.scope else ():
+        if not names.mentions(path, name):
+            continue
+        called, launched = _calls(names, path)
+        meant = names.function(ast.Name(name), path) if name in called or name in launched else None
+        if meant is not None and meant[1] == site.path:
+            if name in launched:
+                return False
+            found = True
+    return found
 
 
 def _is_method(site: KernelSite) -> bool:
@@ -64,6 +81,10 @@ def _returns_value(node: ast.AST) -> bool:
 
 def _calls(names: Names, path: str) -> tuple[frozenset[str], frozenset[str]]:
     """Names that are called, and names that are launched (`name[grid](…)`)."""
+    return names.cached(("triton calls", path), lambda: _calls_of(names, path))
+
+
+def _calls_of(names: Names, path: str) -> tuple[frozenset[str], frozenset[str]]:
     called: frozenset[str] = frozenset()
     launched: frozenset[str] = frozenset()
     for placed in names.placed(path):
