@@ -92,6 +92,17 @@ def test_jobs_ends_with_an_error_where_jobs_could_not_be_read(
     assert says or not ran.err
 
 
+def test_an_argument_that_is_wrong_in_a_settings_file(tile_lsp: CommandLine, write: Write):
+    write("pyproject.toml", '[tool.tile-lsp.kernels."größer"]\narguments.y = "f61[1024]"\n')
+    write("kernels.py", KERNELS.replace(" y=f16[1024]", ""))
+    ran = tile_lsp("jobs", "kernels.py")
+    assert ran.code == 1
+    error, note = [line for line in ran.err.splitlines() if ": error: " in line or ": note: " in line]
+    assert error.startswith("kernels.py:8:5: error: pyproject.toml, ")
+    assert 'tool.tile-lsp.kernels."größer".arguments.y: `f61` is not a dtype' in error
+    assert note == "pyproject.toml:2:11: note: written here"
+
+
 def test_jobs_of_a_file_without_kernels(tile_lsp: CommandLine):
     assert tile_lsp("jobs", "helpers.py") == (0, "helpers.py: no kernels\n", "")
 

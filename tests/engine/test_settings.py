@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tile_lsp.engine.settings import settings_file, workspace_settings
+import pytest
+
+from tile_lsp.engine.settings import settings_file, workspace_settings, written_setting
 from tile_lsp.model.location import Span
 
 PYPROJECT = """\
@@ -84,3 +86,29 @@ targets = ["gfx942", "sm_9"]
     assert marked == ["targets", "num_worps", "targets"]
     assert "`banana`" in problems[0].message
     assert "`sm_9`" in problems[2].message
+
+
+@pytest.mark.parametrize(
+    ("editor", "where", "line"),
+    [
+        ({}, 'tile-lsp.toml, kernels."m*".Arguments.x', 2),
+        ({"kernels": {"m*": {"arguments": {"y": "i32"}}}}, 'tile-lsp.toml, kernels."m*".Arguments.x', 2),
+        (
+            {"kernels": {"m*": {"arguments": {"x": "f33"}}}},
+            'the editor\'s setting tile-lsp.kernels."m*".arguments.x',
+            None,
+        ),
+        (
+            {"kernels": {"mm": {"arguments": {"x": "f33"}}}},
+            "the editor's setting tile-lsp.kernels.mm.arguments.x",
+            None,
+        ),
+    ],
+)
+def test_where_a_value_is_written(editor, where, line):
+    files = {"/w/tile-lsp.toml": '[kernels."m*".Arguments]\nx = "f34"\n', "/w/pyproject.toml": PYPROJECT}
+    found, _, _ = settings(files, editor)
+    keys = found.keys_of(("arguments", "x"), "mm")
+    words, place = written_setting(found, keys, ("/w",), files.get)
+    assert words == where
+    assert (place and place.span.line) == line

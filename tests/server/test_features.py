@@ -603,6 +603,36 @@ async def test_wrong_settings_are_reported_where_they_are_written(workspace, tmp
         assert "code-lens" in diagnostic["message"]
 
 
+@pytest.mark.parametrize("editor", ["vscode", "nvim"])
+async def test_an_argument_that_is_wrong_in_a_settings_file_is_marked_there_and_at_the_kernel(
+    workspace, tmp_path, editor
+):
+    folder = tmp_path / "wörk space"
+    folder.mkdir()
+    (folder / "tile-lsp.toml").write_text('[kernels."co*".arguments]\nx = "f33[4]"\n')
+    toml = (folder / "tile-lsp.toml").as_uri()
+    async with workspace(editor, KERNEL.replace("x=f32[1024] ", "")) as ws:
+        published = await ws.client.until("textDocument/publishDiagnostics", lambda p: p["uri"] == toml)
+        (there,) = published["diagnostics"]
+        assert there["range"] == {"start": {"line": 1, "character": 0}, "end": {"line": 1, "character": 1}}
+        assert there["message"].startswith("`f33` is not a dtype")
+        if editor == "vscode":
+            report = await ws.client.ask("textDocument/diagnostic", {"textDocument": {"uri": ws.uri}})
+            (here,) = report["items"]
+            assert [one["location"]["uri"] for one in (*there["relatedInformation"], *here["relatedInformation"])] == [
+                ws.uri,
+                toml,
+            ]
+        else:
+            published = await ws.client.until("textDocument/publishDiagnostics", lambda p: p["uri"] == ws.uri)
+            (here,) = published["diagnostics"]
+        assert ws.marked(here["range"]) == "copy"
+        assert here["message"].startswith('tile-lsp.toml, kernels."co*".arguments.x: `f33` is not a dtype')
+        (folder / "tile-lsp.toml").write_text('[kernels."co*".arguments]\nx = "f32[4]"\n')
+        ws.client.tell("workspace/didChangeWatchedFiles", {"changes": [{"uri": toml, "type": 2}]})
+        await ws.client.until("textDocument/publishDiagnostics", lambda p: p["uri"] == toml and not p["diagnostics"])
+
+
 async def test_changed_settings_count_at_once(workspace):
     async with workspace("vscode", KERNEL.replace(" target=sm_90", "")) as ws:
         await ws.inferred()

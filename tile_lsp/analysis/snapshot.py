@@ -13,7 +13,7 @@ import msgspec
 from tile_lsp.analysis.language import PositionMap
 from tile_lsp.model.closure import Note
 from tile_lsp.model.job import Argument, Job
-from tile_lsp.model.location import Span
+from tile_lsp.model.location import SourceRange, Span
 from tile_lsp.model.outcome import Artifact, Fault, Inference, Severity
 from tile_lsp.model.stage import Stage
 
@@ -80,6 +80,13 @@ class KernelView(msgspec.Struct, frozen=True):
         return self.jobs[self.active] if self.jobs else None
 
 
+class Written(msgspec.Struct, frozen=True):
+    """The key of a setting, in its file, and what is wrong with it."""
+
+    place: SourceRange
+    message: str
+
+
 class ProblemView(msgspec.Struct, frozen=True):
     """A problem of the text itself: a comment that can't be read, a syntax error."""
 
@@ -87,6 +94,8 @@ class ProblemView(msgspec.Struct, frozen=True):
     span: Span
     severity: Severity = Severity.ERROR
     code: str = "syntax"
+    written: Written | None = None
+    """Of a setting: it is to be marked there as well."""
 
 
 class FileView(msgspec.Struct, frozen=True):

@@ -62,6 +62,9 @@ def problem_lines(problems: Sequence[ProblemView], path: str, sources: Sources) 
         place = SourceRange(path, problem.span)
         yield f"{sources.where(place)}: {problem.severity}: {problem.message}"
         yield from sources.excerpt(place)
+        if problem.written is not None:
+            yield f"{sources.where(problem.written.place)}: note: written here"
+            yield from sources.excerpt(problem.written.place)
     if len(problems) > _MOST:
         yield f"{short_path(path)}: note: {len(problems) - _MOST} more like these"
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
 from tile_lsp.analysis.comments import JobComment, read_comments
 from tile_lsp.analysis.language import ClosureResult, SeesFolders, Site, TellsComments
-from tile_lsp.analysis.snapshot import ProblemView
+from tile_lsp.analysis.snapshot import ProblemView, Written
 from tile_lsp.frontends.base import FrontEnd, JobSpec, Problem
-from tile_lsp.model.location import Span
+from tile_lsp.model.location import SourceRange, Span
 from tile_lsp.model.outcome import Severity
 from tile_lsp.model.settings import Settings
+
+from .settings import written_setting
 
 _LINE_END = re.compile("\r\n|\r|\n")
 _ORPHAN = "no kernel stands right below this comment: it is not read"
@@ -64,8 +69,9 @@ def analyse(
     workspace = language.workspace(path, read, roots=roots, editable=editable, settings=settings)
     if isinstance(workspace, SeesFolders):
         workspace.listing = listing
+    written = functools.partial(written_setting, settings, roots=roots, read=read)
     kernels = tuple(
-        _analyse_kernel(frontend, site, workspace, settings, overrides.get(site.qualname))
+        _analyse_kernel(frontend, site, workspace, settings, overrides.get(site.qualname), written)
         for frontend in reading
         for site in frontend.find_kernels(path, workspace)
     )
@@ -74,7 +80,7 @@ def analyse(
         for problem in language.problems(path, workspace)
     ]
     for kernel in kernels:
-        problems += [ProblemView(p.message, p.span, p.severity, p.code) for p in kernel.problems]
+        problems += [ProblemView(p.message, p.span, p.severity, p.code, p.written) for p in kernel.problems]
     read_lines = {comment.span.line for kernel in kernels for comment in kernel.site.comment_lines}
     problems += [
         ProblemView(_ORPHAN, comment.span, Severity.WARNING, "comment")
@@ -91,7 +97,12 @@ def analyse(
 
 
 def _analyse_kernel(
-    frontend: FrontEnd, site: Site, workspace: Any, settings: Settings, override: str | None
+    frontend: FrontEnd,
+    site: Site,
+    workspace: Any,
+    settings: Settings,
+    override: str | None,
+    written: Callable[[tuple[str, ...]], tuple[str, SourceRange | None]],
 ) -> KernelAnalysis:
     comments = list(read_comments((comment.text, comment.span) for comment in site.comment_lines))
     if site.broken:
@@ -99,10 +110,24 @@ def _analyse_kernel(
     if override is not None:
         comments = _overridden(comments, override)
     bindings = {item.name: item.value for comment in comments[:1] for item in comment.items}
-    specs, problems = frontend.job_specs(site, workspace, comments, settings)
+    specs, found = frontend.job_specs(site, workspace, comments, settings)
+    problems = tuple(_located(problem, site, settings, written) if problem.setting else problem for problem in found)
     expressions = tuple(dict.fromkeys(source for spec in specs for source in spec.expressions))
     result = frontend.closure(site, workspace, bindings, expressions)
     return KernelAnalysis(frontend, site, result, specs, problems, settings)
+
+
+def _located(
+    problem: Problem,
+    site: Site,
+    settings: Settings,
+    written: Callable[[tuple[str, ...]], tuple[str, SourceRange | None]],
+) -> Problem:
+    """What is wrong with a setting, with the words for where that is written."""
+    where, place = written(settings.keys_of(problem.setting, site.qualname, site.path))
+    # Targets and hints are for all kernel languages: what only one of them refuses is not wrong in the file.
+    marked = Written(place, problem.message) if place is not None and problem.setting[0] == "arguments" else None
+    return msgspec.structs.replace(problem, message=f"{where}: {problem.message}", written=marked)
 
 
 def _overridden(comments: list[JobComment], override: str) -> list[JobComment]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tile_lsp.frontends import FRONTENDS
 from tile_lsp.model.job import Config
-from tile_lsp.model.location import Span
-from tile_lsp.model.settings import KernelSettings, SettingProblem, Settings, decode, merge
+from tile_lsp.model.location import SourceRange, Span
+from tile_lsp.model.settings import KernelSettings, SettingProblem, Settings, as_written, decode, merge, value_at
 from tile_lsp.model.toml import TomlSection, read_toml
 
 #: Files that may hold settings, with the table that does; the first of a folder that has them counts.
@@ -69,13 +70,36 @@ def workspace_settings(
     return settings, tuple(problems), editor_problems
 
 
-def _of_folder(root: str, read: Callable[[str], str | None], problems: list[FileProblem]) -> Mapping[str, Any]:
+def written_setting(
+    settings: Settings, keys: tuple[str, ...], roots: Sequence[str], read: Callable[[str], str | None]
+) -> tuple[str, SourceRange | None]:
+    """Where a value of `workspace_settings` came from: in words, and its key in its file; none for the editor's."""
+    for root in roots:
+        for path, table, section in _sections(root, read):
+            theirs, _ = decode(section.values)
+            if section.values and value_at(theirs, keys) == value_at(settings, keys):
+                written = as_written(section.values, keys)
+                where = f"{os.path.basename(path)}, {'.'.join(map(_toml_key, (*table, *written)))}"
+                return where, SourceRange(path, section.locate(written))
+            if section.values:
+                break
+    return f"the editor's setting {'.'.join(map(_toml_key, ('tile-lsp', *keys)))}", None
+
+
+def _toml_key(key: str) -> str:
+    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else f'"{key}"'
+
+
+def _sections(root: str, read: Callable[[str], str | None]) -> Iterator[tuple[str, tuple[str, ...], TomlSection]]:
     for name, table in SOURCES:
         path = os.path.join(root, name)
         text = read(path)
-        if text is None:
-            continue
-        section = read_toml(text, table)
+        if text is not None:
+            yield path, table, read_toml(text, table)
+
+
+def _of_folder(root: str, read: Callable[[str], str | None], problems: list[FileProblem]) -> Mapping[str, Any]:
+    for path, table, section in _sections(root, read):
         if section.error is not None:
             message, span = section.error
             problems.append(FileProblem(path, message, span))

@@ -13,6 +13,7 @@ import msgspec
 
 from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.language import ClosureResult, Site, TextProblem
+from tile_lsp.analysis.snapshot import Written
 from tile_lsp.model.closure import Closure
 from tile_lsp.model.job import Argument, Config, Scalar
 from tile_lsp.model.location import Chain, Span
@@ -52,6 +53,12 @@ class Problem(msgspec.Struct, frozen=True):
     span: Span
     severity: Severity = Severity.ERROR
     code: str = "signature"
+    setting: tuple[str, ...] = ()
+    """Of a setting: its keys among those of a kernel, such as `("arguments", "x")`. `span` is then the kernel's name,
+    and `message` leaves it to others to say where it is written.
+    """
+    written: Written | None = None
+    """The key of such a setting, once it was looked for."""
 
 
 class ToolRun(msgspec.Struct, frozen=True):

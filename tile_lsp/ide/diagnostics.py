@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from tile_lsp.analysis.snapshot import JobView, KernelView, Snapshot
+from tile_lsp.analysis.snapshot import JobView, KernelView, ProblemView, Snapshot
 from tile_lsp.ide.jobs import job_label
 from tile_lsp.model.location import Chain, SourceRange, Span
 from tile_lsp.model.outcome import Fault, FaultKind, Remark, Severity
@@ -38,7 +38,9 @@ def diagnostics(
     """All diagnostics of the workspace by path: an error in a helper stands in the helper's file."""
     found: dict[str, list[Diagnostic]] = {path: [] for path in snapshot.files}
     for path, file in snapshot.files.items():
-        found[path] += [Diagnostic(item.span, item.message, item.severity, item.code) for item in file.problems]
+        for item in file.problems:
+            related = (Related(item.written.place, "written here"),) if item.written is not None else ()
+            found[path].append(Diagnostic(item.span, item.message, item.severity, item.code, related))
     merged: dict[tuple[object, ...], tuple[SourceRange, Diagnostic, list[str]]] = {}
     for kernel in snapshot.kernels():
         for place, diagnostic, owner in _of_kernel(kernel, remarks=remarks, llvm=llvm_remarks):
@@ -54,7 +56,22 @@ def diagnostics(
         found.setdefault(place.path, []).append(
             Diagnostic(place.span, _INACTIVE, Severity.HINT, "inactive", unnecessary=True)
         )
+    for place, diagnostic in _of_settings(snapshot):
+        found.setdefault(place.path, []).append(diagnostic)
     return {path: tuple(sorted(items, key=lambda item: item.span)) for path, items in found.items()}
+
+
+def _of_settings(snapshot: Snapshot) -> Iterator[tuple[SourceRange, Diagnostic]]:
+    """What kernels find wrong with settings, each once, where it is written."""
+    kernels: dict[tuple[SourceRange, str], dict[Related, ProblemView]] = {}
+    for path, file in snapshot.files.items():
+        for item in file.problems:
+            if item.written is not None:
+                owners = kernels.setdefault((item.written.place, item.written.message), {})
+                owners[Related(SourceRange(path, item.span), "of this kernel")] = item
+    for (place, message), owners in kernels.items():
+        first = next(iter(owners.values()))
+        yield place, Diagnostic(place.span, message, first.severity, "settings", tuple(owners))
 
 
 def _inactive(snapshot: Snapshot) -> list[SourceRange]:

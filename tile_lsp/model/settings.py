@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -102,12 +102,24 @@ class Settings(msgspec.Struct, frozen=True):
         """What applies to one kernel: the general settings, then each matching glob in the order of the file."""
         arguments: dict[str, str] = {}
         targets, hints = self.targets, dict(self.hints)
+        for _, kernel in self._matching(name, path):
+            arguments.update(kernel.arguments)
+            targets = kernel.targets or targets
+            hints.update(kernel.hints)
+        return KernelSettings(arguments, targets, hints)
+
+    def keys_of(self, setting: tuple[str, ...], name: str, path: str = "") -> tuple[str, ...]:
+        """The keys, outermost first, under which stands what `for_kernel` gives for one of its own."""
+        last = setting
+        for pattern, kernel in self._matching(name, path):
+            if value_at(kernel, setting) not in (None, ()):
+                last = ("kernels", pattern, *setting)
+        return last
+
+    def _matching(self, name: str, path: str) -> Iterator[tuple[str, KernelSettings]]:
         for pattern, kernel in self.kernels.items():
             if fnmatch.fnmatchcase(name, pattern) or (path and fnmatch.fnmatchcase(f"{path}::{name}", pattern)):
-                arguments.update(kernel.arguments)
-                targets = kernel.targets or targets
-                hints.update(kernel.hints)
-        return KernelSettings(arguments, targets, hints)
+                yield pattern, kernel
 
 
 class SettingProblem(msgspec.Struct, frozen=True):
@@ -116,6 +128,25 @@ class SettingProblem(msgspec.Struct, frozen=True):
     path: tuple[str, ...]
     """Keys as they are written, outermost first; empty for the settings as a whole."""
     message: str
+
+
+def value_at(settings: Settings | KernelSettings, keys: Sequence[str]) -> Any:
+    """What stands under keys, those of the schema spelt as its fields are; None for nothing."""
+    value: Any = settings
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else getattr(value, key, None)
+    return value
+
+
+def as_written(values: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, ...]:
+    """The keys as plain values spell them: `extra_roots` is `extraRoots` in some files."""
+    found: list[str] = []
+    value: Any = values
+    for key in keys:
+        known = value if isinstance(value, Mapping) else {}
+        found.append(key if key in known else next((one for one in known if _plain(one) == _plain(key)), key))
+        value = known.get(found[-1])
+    return tuple(found)
 
 
 def decode(values: object) -> tuple[Settings, tuple[SettingProblem, ...]]:

@@ -63,7 +63,7 @@ def read_comment(
 def read_settings(
     settings: KernelSettings, parameters: Sequence[Expected], span: Span
 ) -> tuple[Given, tuple[Problem, ...]]:
-    """What the settings give for a kernel; problems stand at `span`, the kernel's name, for want of a better place.
+    """What the settings give for a kernel; problems stand at `span`, the kernel's name, and name the setting.
 
     Arguments for other kernels of a glob are passed over.
     """
@@ -76,18 +76,18 @@ def read_settings(
             continue
         spec = _checked(text, parameter)
         if isinstance(spec, SpecFault):
-            problems.append(Problem(f"settings, argument {name}: {spec.message}", span))
+            problems.append(Problem(spec.message, span, setting=("arguments", name)))
         else:
             arguments[name] = spec
     targets = tuple(
         target
         for target in dict.fromkeys(settings.targets)
-        if not _failed(versions.check_target(target), "settings, targets", span, problems)
+        if not _failed(versions.check_target(target), ("targets",), span, problems)
     )
     hints = {
         name: value
         for name, value in settings.hints.items()
-        if not _failed(check_hint(name, value), f"settings, hint {name}", span, problems)
+        if not _failed(check_hint(name, value), ("hints", name), span, problems)
     }
     return Given(arguments, targets, hints), tuple(problems)
 
@@ -273,7 +273,7 @@ def _part(item: CommentItem, start: int, end: int) -> Span:
     return Span(span.line, first, span.line, first + max(1, len(item.value[start:end].encode())))
 
 
-def _failed(message: str | None, where: str, span: Span, problems: list[Problem]) -> bool:
+def _failed(message: str | None, setting: tuple[str, ...], span: Span, problems: list[Problem]) -> bool:
     if message is not None:
-        problems.append(Problem(f"{where}: {message}", span))
+        problems.append(Problem(message, span, setting=setting))
     return message is not None

@@ -39,7 +39,7 @@ def read_settings(settings: KernelSettings, parameters: Sequence[str], span: Spa
             continue
         made = spec.canonical(text)
         if isinstance(made, SpecFault):
-            problems.append(Problem(f"settings, argument {name}: {made.message}", span))
+            problems.append(Problem(made.message, span, setting=("arguments", name)))
         else:
             arguments[name] = made
     chosen = tuple(t for t in dict.fromkeys(settings.targets) if targets.check_target(t) is None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tile_lsp.engine.events import DiagnosticsChanged, SessionEvent
 from tile_lsp.ide.diagnostics import Diagnostic, diagnostics
@@ -51,7 +51,7 @@ class _Publisher:
         self._server = server
         self._said: dict[str, tuple[str, tuple[Diagnostic, ...]]] = {}
         """By URI: the path of the file, and what stands in that document of it."""
-        self._in_settings: set[str] = set()
+        self._in_settings: dict[str, list[Diagnostic]] = {}
         self._timer: asyncio.TimerHandle | None = None
 
     def compute(self) -> dict[str, tuple[Diagnostic, ...]]:
@@ -66,7 +66,7 @@ class _Publisher:
 
     def hear(self, event: SessionEvent | SettingsRead) -> None:
         if isinstance(event, SettingsRead):
-            self._say_settings()
+            self._say_settings(self.compute())
         elif isinstance(event, DiagnosticsChanged) and self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_DELAY, self._say)
 
@@ -74,7 +74,9 @@ class _Publisher:
         self._timer = None
         if not self._server.alive:
             return
-        current = self._by_document()
+        found = self.compute()
+        self._say_settings(found)
+        current = self._by_document(found)
         changed = {**self._said, **current}
         changed = {uri: said for uri, said in changed.items() if self._said.get(uri) != current.get(uri)}
         self._said = current
@@ -86,23 +88,29 @@ class _Publisher:
         for uri, (path, _) in changed.items():
             self._publish(uri, path, current[uri][1] if uri in current else ())
 
-    def _by_document(self) -> dict[str, tuple[str, tuple[Diagnostic, ...]]]:
+    def _by_document(
+        self, computed: Mapping[str, Sequence[Diagnostic]]
+    ) -> dict[str, tuple[str, tuple[Diagnostic, ...]]]:
         found: dict[str, tuple[str, tuple[Diagnostic, ...]]] = {}
-        for path, items in self.compute().items():
-            for item in items:
+        for path, items in computed.items():
+            for item in items if not _holds_settings(path) else ():
                 uri = self._server.uri(path, item.span.line)
                 found[uri] = (path, (*found.get(uri, (path, ()))[1], item))
         return found
 
-    def _say_settings(self) -> None:
+    def _say_settings(self, computed: Mapping[str, Sequence[Diagnostic]]) -> None:
         """Where they are written, and always pushed: no client pulls the diagnostics of a file in another language."""
         problems: dict[str, list[Diagnostic]] = {path: [] for path in self._in_settings}
         for problem in self._server.setting_problems:
             found = Diagnostic(problem.span, problem.message, Severity.WARNING, "settings")
             problems.setdefault(problem.path, []).append(found)
+        for path, more in computed.items():
+            if _holds_settings(path):
+                problems.setdefault(path, []).extend(more)
         for path, items in problems.items():
-            self._publish(self._server.uri(path), path, items)
-        self._in_settings = {path for path, items in problems.items() if items}
+            if items != self._in_settings.get(path):
+                self._publish(self._server.uri(path), path, items)
+        self._in_settings = {path: items for path, items in problems.items() if items}
 
     def _publish(self, uri: str, path: str, items: Sequence[Diagnostic]) -> None:
         self._server.text_document_publish_diagnostics(
@@ -112,6 +120,12 @@ class _Publisher:
                 diagnostics=[_diagnostic(self._server, path, item) for item in items],
             )
         )
+
+
+def _holds_settings(path: str) -> bool:
+    from tile_lsp.engine.settings import is_settings_file  # not before there is something to say
+
+    return is_settings_file(path)
 
 
 def _diagnostic(server: TileServer, path: str, item: Diagnostic) -> types.Diagnostic:
