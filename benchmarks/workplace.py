@@ -22,6 +22,7 @@ from tile_lsp.ide.hover import hover
 from tile_lsp.model.outcome import Artifact
 from tile_lsp.model.settings import Cache, Settings
 from tile_lsp.model.stage import Stage
+from tile_lsp.server.run import SWITCH_INTERVAL
 
 ROOT = Path(__file__).parent.parent
 TARGET = "sm_90"
@@ -156,6 +157,7 @@ async def bench(language: Language) -> AsyncIterator[Bench]:
         if path.is_file():
             shutil.copy(path, folder)
     settings = Settings(python=str(language.python), cache=Cache(directory=str(top / "store")))
+    sys.setswitchinterval(SWITCH_INTERVAL)  # as in a server
     session = Session(settings, roots=[str(folder)], idle_delay=None, park=True)
     process = await asyncio.create_subprocess_exec(
         language.python,

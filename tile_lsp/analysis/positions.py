@@ -361,6 +361,12 @@ class Positions:
                         result[Place(member, *span)] = None
         return tuple(result)
 
+    def prepare(self) -> None:
+        """Work out what the first question would have to wait for. Any thread may do that."""
+        for member, parts in self._members.items():
+            for index in range(len(parts)):
+                self._correspondence(member, index)
+
     def _correspondence(self, member: str, index: int) -> Correspondence:
         key = (member, index)
         if key not in self._built:

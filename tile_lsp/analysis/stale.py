@@ -67,6 +67,9 @@ class StalePositions:
                 return self._good.places_at(path, good, column)
         return ()
 
+    def prepare(self) -> None:
+        """Nothing is worked out ahead."""
+
 
 class NoPositions:
     """Of a kernel that could never be read."""
@@ -79,3 +82,6 @@ class NoPositions:
 
     def places_at(self, path: str, line: int, column: int | None = None) -> tuple[Place, ...]:
         return ()
+
+    def prepare(self) -> None:
+        """Nothing is worked out ahead."""

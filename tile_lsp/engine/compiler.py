@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import functools
 import hashlib
 import os
@@ -55,7 +56,8 @@ _PARTING = 5.0
 """Seconds that the end of a session waits for what is being written down."""
 
 
-class Compilation(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Compilation:
     """A job with what it takes to carry it out."""
 
     frontend: FrontEnd
@@ -64,6 +66,28 @@ class Compilation(NamedTuple):
     job: Job
     externals: tuple[tuple[str, str], ...] = ()
     """Third-party modules of the closure, with the versions of their distributions."""
+
+    @functools.cached_property
+    def inference_fields(self) -> Mapping[str, Scalar]:
+        return self.frontend.inference_fields(self.job.config, self.closure, self.job.arguments)
+
+    @functools.cached_property
+    def inference_key(self) -> str:
+        return digest("inference", self.specialisations_key, self.closure.version)
+
+    @functools.cached_property
+    def specialisations_key(self) -> str:
+        """What inference reads, less the text of the closure."""
+        return digest(
+            "specialisations",
+            self.job.frontend,
+            self.closure.entry.module,
+            self.closure.entry.qualname,
+            self.job.arguments,
+            sorted(self.inference_fields.items()),
+            compiler_fingerprint(self.environment, self.job.frontend),
+            self.externals,
+        )
 
 
 class Entry(NamedTuple):
@@ -136,7 +160,7 @@ class Compiler:
 
     def is_cached(self, compilation: Compilation) -> bool:
         """True unless it was inferred by this very process."""
-        return self._made_here.get(_inference_key(compilation)) is None
+        return self._made_here.get(compilation.inference_key) is None
 
     async def infer(self, compilation: Compilation) -> Inference:
         """Types, HIR and typed IR, with the faults that ended inference, if any."""
@@ -164,7 +188,7 @@ class Compiler:
     # -- inference ---------------------------------------------------------------------------------------------------
 
     async def _entry(self, compilation: Compilation) -> Entry:
-        key = _inference_key(compilation)
+        key = compilation.inference_key
         entry = self._entries.get(key)
         if entry is not None and is_current(entry.inference):
             return entry
@@ -211,7 +235,7 @@ class Compiler:
                 frontend=compilation.frontend.name,
                 closure=compilation.closure,
                 arguments=compilation.job.arguments,
-                fields=dict(_inference_fields(compilation)),
+                fields=dict(compilation.inference_fields),
             ),
         )
         entry = _entry_of(key, _with_our_environment(result.inference))
@@ -266,9 +290,9 @@ class Compiler:
         return known or entry
 
     def _specialisations(self, compilation: Compilation) -> tuple[_Specialisation, ...]:
-        blobs = self._blobs.get(_specialisations_key(compilation))
+        blobs = self._blobs.get(compilation.specialisations_key)
         if blobs is None:
-            blobs = self._store.get(_specialisations_key(compilation))
+            blobs = self._store.get(compilation.specialisations_key)
         if blobs is None or isinstance(blobs, Fault):
             return ()
         try:
@@ -285,8 +309,8 @@ class Compiler:
         new = _Specialisation(reached, compilation.closure.digest_of(frozenset(reached)), key)
         kept = [old for old in self._specialisations(compilation) if old.seen != new.seen]
         blobs = {"specialisations": msgspec.json.encode([new, *kept[:31]])}
-        self._blobs.put(_specialisations_key(compilation), blobs)
-        return {_specialisations_key(compilation): blobs}
+        self._blobs.put(compilation.specialisations_key, blobs)
+        return {compilation.specialisations_key: blobs}
 
     async def _holder(self, compilation: Compilation, entry: Entry) -> Holder | Fault:
         """A worker that holds the typed IR of an entry; inferred again where no living worker does."""
@@ -493,30 +517,6 @@ def _tool(compilation: Compilation, name: str) -> Tool | Fault:
     if name in NAMES:
         return own_tool(name)
     return compilation.environment.tools.get(name) or missing_tool(compilation.environment, name)
-
-
-def _inference_key(compilation: Compilation) -> str:
-    return digest("inference", _specialisations_key(compilation), compilation.closure.version)
-
-
-def _specialisations_key(compilation: Compilation) -> str:
-    """What inference reads, less the text of the closure."""
-    job = compilation.job
-    return digest(
-        "specialisations",
-        job.frontend,
-        compilation.closure.entry.module,
-        compilation.closure.entry.qualname,
-        job.arguments,
-        sorted(_inference_fields(compilation).items()),
-        compiler_fingerprint(compilation.environment, job.frontend),
-        compilation.externals,
-    )
-
-
-def _inference_fields(compilation: Compilation) -> Mapping[str, Scalar]:
-    job = compilation.job
-    return compilation.frontend.inference_fields(job.config, compilation.closure, job.arguments)
 
 
 def _artifact_key(compilation: Compilation, entry: Entry, stage: Stage) -> str:

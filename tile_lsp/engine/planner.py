@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import itertools
 from typing import NamedTuple
 
@@ -41,7 +42,7 @@ class PlannedJob(NamedTuple):
             for argument, old in zip(arguments, self.view.arguments, strict=True)
         )
         view = JobView(job, views, self.view.label)
-        return PlannedJob(view, self.compilation._replace(job=job))
+        return PlannedJob(view, dataclasses.replace(self.compilation, job=job))
 
 
 _INSTEAD = "what was assumed first does not compile"

@@ -45,6 +45,11 @@ from .workers import Environment, Limits, WorkerPool
 
 log = logging.getLogger(__name__)
 
+_UNDER_WAY = 0.002
+"""Seconds after which workers have been given what an edit asks of them, and we have time."""
+_FEW = 4
+"""Kernels that an edit changes, most often: it is of one, or of a helper."""
+
 
 class Session:
     """One workspace of one client. Make it, and use it, on a running event loop; `close` it at the end."""
@@ -84,16 +89,17 @@ class Session:
         )
         self._planner = Planner(self._pool, self.roots, trusted)
         self._files = Files()
+        self._newer = Newer(self._pool, self._files.read)
+        self._asking: dict[str, asyncio.Task[None]] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="tile-lsp-analysis")
         self._analyses: dict[str, FileAnalysis] = {}
         self._trackers: dict[str, dict[str, KernelTracker]] = {}
         self._overrides: dict[str, dict[str, str]] = {}
         self._only: dict[str, frozenset[str]] = {}
-        self._newer = Newer(self._pool, self._files.read)
-        self._asking: dict[str, asyncio.Task[None]] = {}
         self._editable: Mapping[str, str] = {}
         self._dirty: set[str] = set()
         self._analysing: asyncio.Task[None] | None = None
+        self._preparing: asyncio.TimerHandle | None = None
         self._clean = asyncio.Event()
         self._clean.set()
         self._snapshot: Snapshot | None = None
@@ -212,10 +218,20 @@ class Session:
                 analysis = await loop.run_in_executor(self._thread, work)
                 if path not in self._dirty:  # else a newer text is there already
                     self._take(path, analysis)
+                    if self._preparing is not None:
+                        self._preparing.cancel()
+                    self._preparing = loop.call_later(_UNDER_WAY, self._prepare)
             except Exception as error:
                 log.exception("%s: internal error", path)
                 self._take(path, self._failed(path, error))
         self._clean.set()
+
+    def _prepare(self) -> None:
+        """While workers are at it: what the first hover asks of the new text."""
+        compiling = [tracker for tracker in self._all_trackers() if tracker.busy]
+        if len(compiling) <= _FEW:  # else it would be in the way of the next edit
+            for tracker in compiling:
+                self._thread.submit(tracker.prepare)
 
     def _failed(self, path: str, error: Exception) -> FileAnalysis:
         """A fault of our own is shown in the file that it came up in; other files go on, and so does the next edit."""
@@ -234,6 +250,7 @@ class Session:
         if analysis is None:
             self._forget(path)
             return
+        analysis = self._told(path, analysis)
         self._analyses[path] = analysis
         known = self._trackers.get(path, {})
         trackers: dict[str, KernelTracker] = {}
@@ -250,23 +267,6 @@ class Session:
         for kernel in kernels:
             trackers[kernel.site.qualname].update(kernel, analysis)
         self._on_event(DiagnosticsChanged(path))
-        analysis = self._told(path, analysis)
-
-    def _forget(self, path: str) -> None:
-        self._snapshot = None
-        self._analyses.pop(path, None)
-        for tracker in self._trackers.pop(path, {}).values():
-            tracker.close()
-        self._on_event(DiagnosticsChanged(path))
-
-    def _changed(self, tracker: KernelTracker, in_substance: bool) -> None:
-        """A kernel's view is another one: what it says (`in_substance`), or only where."""
-        self._snapshot = None
-        self._on_event(DocumentChanged(tracker.path, tracker.name))
-        if in_substance:
-            self._on_event(KernelChanged(tracker.path, tracker.name))
-            self._on_event(DiagnosticsChanged(tracker.path))
-        self._on_event(Progress(self._compiler.running))
 
     def _told(self, path: str, analysis: FileAnalysis) -> FileAnalysis:
         """With what the file's own Python says of broken statements; it is asked where that isn't known."""
@@ -290,6 +290,22 @@ class Session:
         if asking:
             await asyncio.wait(asking)
             await self._clean.wait()
+
+    def _forget(self, path: str) -> None:
+        self._snapshot = None
+        self._analyses.pop(path, None)
+        for tracker in self._trackers.pop(path, {}).values():
+            tracker.close()
+        self._on_event(DiagnosticsChanged(path))
+
+    def _changed(self, tracker: KernelTracker, in_substance: bool) -> None:
+        """A kernel's view is another one: what it says (`in_substance`), or only where."""
+        self._snapshot = None
+        self._on_event(DocumentChanged(tracker.path, tracker.name))
+        if in_substance:
+            self._on_event(KernelChanged(tracker.path, tracker.name))
+            self._on_event(DiagnosticsChanged(tracker.path))
+        self._on_event(Progress(self._compiler.running))
 
     def _all_trackers(self) -> list[KernelTracker]:
         return [tracker for trackers in self._trackers.values() for tracker in trackers.values()]
@@ -315,6 +331,7 @@ class Session:
         """Until nothing is queued or running for a file, or for all: analysis, inference, background codegen."""
         while True:
             await self._clean.wait()
+            await self._asked(self._asking.keys() if path is None else (path,))
             trackers = self._all_trackers() if path is None else list(self._trackers.get(path, {}).values())
             busy = [tracker for tracker in trackers if tracker.busy]
             if not busy:
@@ -328,10 +345,10 @@ class Session:
     async def inferred(self, path: str) -> None:
         """Until the types of a file's kernels are those of its text."""
         await self._clean.wait()
+        await self._asked((path,))
         await asyncio.gather(*(tracker.inferred() for tracker in self._trackers.get(path, {}).values()))
 
     async def artifact(self, path: str, kernel: str, stage: Stage, job: Job | None = None) -> Artifact | Fault:
-            await self._asked(self._asking.keys() if path is None else (path,))
         """One stage of a kernel of an open file: of its active job, or of `job`. Cancelling stops the work for it."""
         await self._clean.wait()
         trackers = self._trackers.get(path, {})
@@ -345,7 +362,6 @@ class Session:
     async def environment(self, path: str) -> Environment | Fault:
         """What the interpreter of a file has."""
         python = find_interpreter(path, self.roots, self.settings.python).path
-        await self._asked((path,))
         return await self._pool.environment(python, _drivers(path))
 
     def stats(self) -> Stats:
@@ -353,6 +369,8 @@ class Session:
 
     async def close(self) -> None:
         """Stop all work and end all processes."""
+        if self._preparing is not None:
+            self._preparing.cancel()
         for task in (*self._warming, *self._asking.values(), *([self._analysing] if self._analysing else [])):
             task.cancel()
         for tracker in self._all_trackers():
@@ -362,6 +380,13 @@ class Session:
         await self._launcher.close()
         await self._pool.close()
         self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def _has_broken(analysis: FileAnalysis) -> bool:
+    results = [kernel.result for kernel in analysis.kernels]
+    return any(problem.code == "syntax" for problem in analysis.problems) or any(
+        result is None or (result.blocked_by is not None and result.blocked_by.syntax) for result in results
+    )
 
 
 def _drivers(path: str) -> str:
@@ -379,13 +404,6 @@ def cache_directory(settings: Settings) -> Path | None:
 
 def _limits(settings: Settings) -> Limits:
     return Limits(inference=settings.timeouts.inference, codegen=settings.timeouts.tool, memory=settings.memory)
-
-def _has_broken(analysis: FileAnalysis) -> bool:
-    results = [kernel.result for kernel in analysis.kernels]
-    return any(problem.code == "syntax" for problem in analysis.problems) or any(
-        result is None or (result.blocked_by is not None and result.blocked_by.syntax) for result in results
-    )
-
 
 
 def _no_such_kernel(path: str, kernel: str, known: list[str]) -> Fault:

@@ -9,6 +9,7 @@ flight. Broken text starts nothing either: the last good types stay, at the line
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 from collections.abc import Callable, Collection
 from typing import NamedTuple
@@ -145,6 +146,12 @@ class KernelTracker:
         if analysis is not None and file is not None:
             self._planned_from = None
             self.update(analysis, file)
+
+    def prepare(self) -> None:
+        """Work out what the first question after inference would wait for. Any thread may do that."""
+        result = self._analysis.result if self._analysis is not None else None
+        if result is not None:
+            result.positions.prepare()
 
     def close(self) -> None:
         self._stop()
@@ -340,7 +347,7 @@ class KernelTracker:
         closure = self._closures.get(job.version)
         if closure is None:
             return None
-        compilation = template.compilation._replace(job=job, closure=closure)
+        compilation = dataclasses.replace(template.compilation, job=job, closure=closure)
         return PlannedJob(JobView(job, (), job.config.target or ""), compilation)
 
     def _stale_artifact(self, stage: Stage, job: Job | None) -> Artifact | Fault:
@@ -439,6 +446,6 @@ class KernelTracker:
 
 
 def _blocking_fault(blocked: Blocked) -> Fault:
-    return Fault(FaultKind.USER, blocked.message, help=blocked.help, code="syntax" if blocked.syntax else "closure")
     if blocked.newer:
         return Fault(FaultKind.ENVIRONMENT, blocked.message, help=blocked.help, code="python")
+    return Fault(FaultKind.USER, blocked.message, help=blocked.help, code="syntax" if blocked.syntax else "closure")

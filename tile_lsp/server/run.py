@@ -20,13 +20,13 @@ _FAREWELL = 5.0
 """Seconds that workers get to end before we leave without them."""
 
 
-_SWITCH = 0.0002
+SWITCH_INTERVAL = 0.0002
 """Seconds that a thread may keep the interpreter to itself while a message waits for it."""
 
 
 async def serve(reader: asyncio.StreamReader, writer: Writer) -> int:
     """Serve one client. Returns the exit code: 0 if it said goodbye in the way the protocol has it, else 1."""
-    sys.setswitchinterval(_SWITCH)
+    sys.setswitchinterval(SWITCH_INTERVAL)
     stopped = asyncio.Event()
     server = TileServer(stopped.set)
     server.protocol.set_writer(writer)

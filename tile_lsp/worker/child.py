@@ -4,6 +4,7 @@ IR.
 
 from __future__ import annotations
 
+import functools
 import gc
 import json
 import os
@@ -12,6 +13,7 @@ from typing import Any, NoReturn
 
 from . import confine, distributions, faults, inputs, syntax
 from .drivers import DRIVERS
+from .stack import with_room
 from .standins import StandIns
 from .wire import Channel, Closed
 
@@ -28,23 +30,28 @@ def serve(channel: Channel, standins: StandIns, *, touch: bool) -> NoReturn:
     `touch`: there is time before the first request. Of a forked process's memory each page is copied when it is first
     written to, which makes a compiler's first run a third slower; a run on a sample has that behind it.
     """
-    worker = _Worker(standins)
     gc.disable()
     try:
-        if touch:
-            for driver in DRIVERS.values():
-                driver.touch()
-        while (request := channel.receive()) is not None:
-            answer = worker.answer(request)
-            confine.flush_output()
-            channel.send(answer)
-            if answer.get("more"):
-                channel.send(worker.listings())
+        with_room(functools.partial(_serve, channel, _Worker(standins), touch))
     except Closed:
         os.write(2, b"the worker's connection was closed by the code that it loaded\n")
         os._exit(1)
     finally:
         os._exit(0)
+
+
+def _serve(channel: Channel, worker: _Worker, touch: bool) -> None:
+    if touch:
+        for driver in DRIVERS.values():
+            driver.touch()
+        # What the sample leaves is the memory that the first request takes, which is ours by then.
+        gc.collect()
+    while (request := channel.receive()) is not None:
+        answer = worker.answer(request)
+        confine.flush_output()
+        channel.send(answer)
+        if answer.get("more"):
+            channel.send(worker.listings())
 
 
 class _Worker:

@@ -60,12 +60,14 @@ class StandIns:
         """An `__import__` for the modules of a closure. `whole_module`: their top level runs too, so a library that
         is there is used. `absent`: answers for libraries that are not, for a driver that can do without them.
         """
-        tops = {
-            top
-            for top in _DISTRIBUTIONS
-            if not _is_installed(top) or (top == "torch" and not whole_module and "torch" not in sys.modules)
-        }
+        slow = {"torch"} if not whole_module and "torch" not in sys.modules else frozenset()
+        stood_for: dict[str, bool] = {}
         real_import = builtins.__import__
+
+        def stands_for(top: str) -> bool:
+            if top not in stood_for:
+                stood_for[top] = top in _DISTRIBUTIONS and (top in slow or not _is_installed(top))
+            return stood_for[top]
 
         def import_(
             name: str,
@@ -75,7 +77,7 @@ class StandIns:
             level: int = 0,
         ) -> ModuleType:
             top = name.partition(".")[0]
-            if level or top not in tops:
+            if level or not stands_for(top):
                 if absent is not None and not level and absent.is_missing(top):
                     return absent.imported(name, fromlist)
                 return real_import(name, globals, locals, fromlist, level)

@@ -9,8 +9,13 @@ from typing import Any
 
 PROTOCOL = 1
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+_text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False).encode
 _decode = json.JSONDecoder().decode
+
+
+def encode(message: Mapping[str, Any]) -> bytes:
+    # A lone surrogate, as in a file name that isn't UTF-8, has no encoding.
+    return (_text(message) + "\n").encode("utf-8", "replace")
 
 
 class Closed(Exception):
@@ -42,8 +47,7 @@ class Channel:
         """Raises `Closed` where user code closed the descriptor, perhaps to open something else in its place."""
         if _identity(self.fd) != self._identity:
             raise Closed
-        # A lone surrogate, as in a file name that isn't UTF-8, has no encoding.
-        data = memoryview((_encode(message) + "\n").encode("utf-8", "replace"))
+        data = memoryview(encode(message))
         while data:
             data = data[os.write(self.fd, data) :]
 

@@ -31,7 +31,11 @@ def infer(compiler: Compiler, request: Mapping[str, Any]) -> tuple[Held | None, 
 
     def check() -> None:
         with _at_root():
-            checked.append(compiler.compile(made.source, options, names))
+            shortcuts = unit.shortcuts(made)
+            result = compiler.compile(made.source, [*options, *shortcuts], names)
+            if shortcuts and not result.ok:
+                result = compiler.compile(made.source, options, names)
+            checked.append(result)
 
     # Both are libraries that let go of the interpreter while they work.
     beside = threading.Thread(target=check)

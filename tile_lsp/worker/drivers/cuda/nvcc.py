@@ -20,6 +20,8 @@ from .unit import Unit
 _REFUSED = re.compile(
     r'identifier "(?:cuda[A-Z]\w*|std)" is undefined|namespace "(?:::)?std" has no member|'
     r"device-side kernel launch|cannot open source file|could not open source file|device runtime|cudadevrt|"
+    # Of a header of the toolkit, which is for nvcc then: its place is part of the message.
+    r"^\w[\w.]*:\d+: .*(?:A function (?:without execution space|explicitly marked as a __host__)|\"std\" has no)|"
     r'identifier "(?:memset|memcpy|malloc|free|fprintf|stderr|exit|abort|rand|qsort)" is undefined'
 )
 _HEADERS = (

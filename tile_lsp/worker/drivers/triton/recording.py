@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NoReturn
 
-from ...absent import reason
+from ...absent import Nothing, reason
 from . import typetext
 
 Place = list[Any]
@@ -83,8 +83,11 @@ class Recorder:
         seen: set[Any] = set()
         records = []
         kernel = self.generators[0] if self.generators else None
+        texts: dict[int, tuple[str, str | None] | None] = {}  # one value has several names and uses
         for generator, node, kind, name, value in self.notes:
-            told = typetext.of(value)
+            if id(value) not in texts:
+                texts[id(value)] = typetext.of(value)
+            told = texts[id(value)]
             if told is None:
                 continue
             ty, constant = told
@@ -105,15 +108,19 @@ class Recorder:
     def inactive(self) -> list[Place]:
         """Statements of functions that were generated, which constants rule out: none of their generators came by."""
         seen: dict[tuple[str, int], set[tuple[int, int]]] = {}
-        trees: dict[tuple[str, int], tuple[Any, ast.AST]] = {}
+        conditionals: dict[tuple[str, int], dict[tuple[int, int], ast.IfExp]] = {}
+        first: dict[tuple[str, int], Any] = {}
         for generator in self.generators:
             if generator.file_name in self.members and generator.tree is not None and generator.complete:
                 key = (generator.file_name, generator.begin_line)
                 seen.setdefault(key, set()).update(generator.visited)
-                trees.setdefault(key, (generator, generator.tree))
+                conditionals.setdefault(key, {}).update(generator.conditionals)
+                first.setdefault(key, generator)
         found: list[Place] = []
-        for key, (generator, tree) in trees.items():
-            for node in _unseen(tree, seen[key]):
+        for key, generator in first.items():
+            branches = [branch for node in conditionals[key].values() for branch in (node.body, node.orelse)]
+            unseen = [branch for branch in branches if (branch.lineno, branch.col_offset) not in seen[key]]
+            for node in (*_unseen(generator.tree, seen[key]), *unseen):
                 place = self.place(generator, node)
                 if place is not None:
                     found.append(place)
@@ -121,7 +128,7 @@ class Recorder:
 
 
 def _unseen(node: ast.AST, visited: set[tuple[int, int]]) -> list[ast.AST]:
-    """The outermost statements, and branches of conditional expressions, that were not visited."""
+    """The outermost statements that were not visited."""
     found: list[ast.AST] = []
     for field in ("body", "orelse"):
         block = getattr(node, field, None)
@@ -130,12 +137,6 @@ def _unseen(node: ast.AST, visited: set[tuple[int, int]]) -> list[ast.AST]:
                 found += _unseen(statement, visited)
             else:
                 found.append(statement)
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.expr):
-            for inner in ast.walk(child):
-                if isinstance(inner, ast.IfExp) and (inner.lineno, inner.col_offset) in visited:
-                    branches = (inner.body, inner.orelse)
-                    found += [branch for branch in branches if (branch.lineno, branch.col_offset) not in visited]
     return found
 
 
@@ -161,6 +162,7 @@ def _subclass(code_generator: Any, release: tuple[int, int]) -> type:
             self.tree: ast.AST | None = None
             self.complete = False
             self.visited: set[tuple[int, int]] = set()
+            self.conditionals: dict[tuple[int, int], ast.IfExp] = {}
             self.target: ast.Name | None = None
             self.indent = _indent(self.jit_fn)
             self.noted = recorder is not None and self.file_name in recorder.members
@@ -174,7 +176,7 @@ def _subclass(code_generator: Any, release: tuple[int, int]) -> type:
             recorder = _active
             if recorder is None or node is None:
                 return super().visit(node)
-            if isinstance(node, ast.FunctionDef) and self.tree is None:
+            if self.tree is None and isinstance(node, ast.FunctionDef):
                 self.tree = node
                 recorder.stack.append(self)
                 try:
@@ -186,33 +188,32 @@ def _subclass(code_generator: Any, release: tuple[int, int]) -> type:
             # Nodes that the generator made up have no place.
             if not self.noted or not hasattr(node, "lineno"):
                 return self._visit(node)
-            if isinstance(node, (ast.stmt, ast.expr)):
-                self.visited.add((node.lineno, node.col_offset))
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            is_name = isinstance(node, ast.Name)
+            if is_name:
+                if isinstance(node.ctx, ast.Store):
                     self.target = node
-                elif isinstance(node, ast.Name) and node.id not in self.lscope:
-                    self._check(node, self.gscope.get(node.id))
+                elif node.id not in self.lscope and isinstance(self.gscope.get(node.id), Nothing):
+                    self._refuse(node, self.gscope[node.id])
+            is_expression = isinstance(node, ast.expr)
+            if is_expression or isinstance(node, ast.stmt):
+                self.visited.add((node.lineno, node.col_offset))
             result = self._visit(node)
-            if isinstance(getattr(node, "ctx", None), ast.Load):
-                self._check(node, result)
-            if isinstance(node, ast.expr) and result is not None and not isinstance(result, str):
-                kind, name = ("load", node.id) if isinstance(node, ast.Name) else ("expr", None)
+            if isinstance(result, Nothing) and isinstance(getattr(node, "ctx", None), ast.Load):
+                self._refuse(node, result)
+            if is_expression and result is not None and not isinstance(result, str):
+                kind, name = ("load", node.id) if is_name else ("expr", None)
                 recorder.notes.append((self, node, kind, name, result))
             return result
 
-        def _check(self, node: Any, value: Any) -> None:
+        def _refuse(self, node: Any, value: Nothing) -> NoReturn:
             """A value of host code that could not run, or of a library that is not there, can't be compiled."""
-            why = reason(value)
-            if why is not None:
-                error = error_type(self.jit_fn.src, node, f"`{ast.unparse(node)}` is not there: {why}")
-                error.tile_place = (self, node)
-                raise error
+            error = error_type(self.jit_fn.src, node, f"`{ast.unparse(node)}` is not there: {reason(value)}")
+            error.tile_place = (self, node)
+            raise error
 
         def _visit(self, node: Any) -> Any:
             try:
-                if exact:
-                    return super().visit(node)
-                return self._visit_with_place(node)
+                return visit(self, node)
             except Exception as error:
                 if not hasattr(error, "tile_place"):
                     # The first generator that an error passes is the one that it is of.
@@ -221,7 +222,7 @@ def _subclass(code_generator: Any, release: tuple[int, int]) -> type:
                     error.tile_place = (self, at)  # type: ignore[attr-defined]
                 raise
 
-        def _visit_with_place(self, node: Any) -> Any:
+        def visit_with_place(self, node: Any) -> Any:
             last_node, last_loc = self.cur_node, self.builder.get_loc()
             self.cur_node = node
             if hasattr(node, "lineno") and hasattr(node, "col_offset"):
@@ -255,6 +256,10 @@ def _subclass(code_generator: Any, release: tuple[int, int]) -> type:
                     return
             recorder.notes.append((self, node, "store", name, value))
 
+        def visit_IfExp(self, node: Any) -> Any:
+            self.conditionals[node.lineno, node.col_offset] = node
+            return super().visit_IfExp(node)
+
         def visit_FunctionDef(self, node: Any) -> Any:
             parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
             self.parameters = {argument.arg: argument for argument in parameters}
@@ -274,6 +279,7 @@ def _subclass(code_generator: Any, release: tuple[int, int]) -> type:
                         recorder.notes.append((self, node, "param", name, self.lscope[name]))
             return super().visit_compound_statement(statements)
 
+    visit = base.visit if exact else Recording.visit_with_place
     return Recording
 
 
