@@ -197,3 +197,58 @@ async def test_warnings_are_among_the_remarks_and_marked_once(cuda: Cuda):
             ((8, 10), "pointless comparison of unsigned integer with zero", "#186-D"),
         ]
     )
+
+
+CUB = """\
+#include <cub/cub.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cuda/functional>
+__global__ void k(float *o, int *keys) {
+    using Reduce = cub::BlockReduce<float, 128, cub::BLOCK_REDUCE_RAKING>;
+    using Load = cub::BlockLoad<int, 128, 4>;
+    __shared__ union { typename Reduce::TempStorage reduce; typename Load::TempStorage load; } shared;
+    int mine[4];
+    Load(shared.load).Load(keys, mine);
+    __syncthreads();
+    float sum = o[threadIdx.x] + mine[0] + cub::ThreadLoad<cub::LOAD_CA>(o);
+    sum = Reduce(shared.reduce).Reduce(sum, cuda::maximum<>{});
+    if (threadIdx.x == 0) o[0] = sum;
+}
+"""
+
+
+async def test_the_whole_of_cub(cuda: Cuda):
+    name = await cuda.open(CUB)
+    assert cuda.bench.kernel(name).faults == ()
+    assert cuda.bench.types_of(name, "sum") == {"float"}
+    assert "BAR.SYNC" in (await cuda.bench.show(name, Stage.SASS)).text
+
+
+GROUPS = """\
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+namespace cg = cooperative_groups;
+__global__ void k(float *o) {
+    auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+    float sum = cg::reduce(warp, o[threadIdx.x], cg::plus<float>());
+    MORE
+    if (warp.thread_rank() == 0) o[0] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "fault"),
+    [
+        ("", None),
+        # What cooperative groups bring along, and is not theirs.
+        ("cuda::std::integral_constant<int, 3> three; o[1] = three;", None),
+        ("o[1] = missing;", 'identifier "missing" is undefined'),
+    ],
+)
+async def test_cooperative_groups(cuda: Cuda, more: str, fault: str | None):
+    name = await cuda.open(GROUPS.replace("MORE", more))
+    inference = cuda.bench.kernel(name).inference
+    assert inference is not None
+    assert [fault.message for fault in inference.faults] == ([fault] if fault else [])
+    assert cuda.bench.types_of(name, "sum") == {"float"}

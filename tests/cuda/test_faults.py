@@ -183,3 +183,17 @@ async def test_a_header_of_a_package_that_is_not_here(cuda: Cuda):
 
 async def test_a_header_that_is_not_needed_is_not_missed(cuda: Cuda):
     assert await cuda.faults("#include <curand_kernel.h>\n__global__ void k(float *x) { x[0] = 1; }\n") == []
+
+
+@pytest.mark.slow
+async def test_headers_of_the_toolkit_that_are_for_nvcc_alone(cuda: Cuda):
+    if nvcc.find() is None:
+        pytest.skip("nvcc or a compiler for the host is not here")
+    name = await cuda.open("""\
+        #include <thrust/complex.h>
+        __global__ void k(thrust::complex<float> *c) { c[0] = c[threadIdx.x] * 2.f; }
+        """)
+    inference = cuda.bench.kernel(name).inference
+    assert inference is not None
+    assert inference.faults == ()
+    assert [remark.code for remark in inference.remarks] == ["nvcc"]

@@ -307,3 +307,22 @@ def test_headers_outside_of_the_workspace_count_by_content():
 
     assert version("/opt/one", "1") == version("/opt/two", "1")
     assert version("/opt/one", "1") != version("/opt/one", "2")
+
+
+@pytest.mark.parametrize(
+    ("header", "body", "expected"),
+    [
+        ("cub/cub.cuh", "cub::BlockReduce<int, 64> r;", ["block/block_reduce"]),
+        ("cub/device/device_scan.cuh", "cub::WarpScan<int> s;", ["warp/warp_scan"]),
+        (
+            "cub/cub.cuh",
+            "cub::ThreadLoad<cub::LOAD_CS>(p); cub::BlockRadixSort<int, 64> s; cub::ArgIndexInputIterator<int> i(p);",
+            ["block/block_radix_sort", "iterator/arg_index_input_iterator", "thread/thread_load"],
+        ),
+        ("cub/cub.cuh", "constexpr auto how = cub::BLOCK_REDUCE_RAKING;", ["block/block_reduce"]),
+    ],
+)
+def test_of_the_whole_of_cub_what_the_words_name(header: str, body: str, expected: list[str]):
+    always = ["thread/thread_operators", "util_ptx", "util_type"]
+    text = text_of(f"#include <{header}>\n__global__ void k(int *p) {{ {body} }}\n", f"<{header}>")
+    assert text.split() == [word for name in sorted(expected + always) for word in ("#include", f"<cub/{name}.cuh>")]

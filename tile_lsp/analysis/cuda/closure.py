@@ -157,7 +157,7 @@ class _Builder:
                     continue
                 if not entry.groups:
                     included.add(wanted)
-                text = headers.inclusion(wanted)
+                text = headers.inclusion(wanted, self.words)
             name = f"{entry.label}/{_id(entry.facts.name or entry.piece.kind)}"
             taken[name] = taken.get(name, 0) + 1
             if taken[name] > 1:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+
+from . import cub
+
 #: First folders of the toolkit's libraries, each with the words without which none of its names can be said.
 _LIBRARIES: dict[str, frozenset[str]] = {
     "cub": frozenset({"cub"}),
@@ -105,7 +109,7 @@ typeinfo unistd.h unordered_map unordered_set valarray vector windows.h inttypes
 _HOST_STANDARD = frozenset(_HOST_STANDARD_TEXT.split())
 
 
-def wanted(name: str, words: frozenset[str] | set[str]) -> str | None:
+def wanted(name: str, words: AbstractSet[str]) -> str | None:
     """What to include for a header of the toolkit or the language, where device code of these words needs it."""
     standin = STANDARD.get(name)
     if standin is not None:
@@ -123,8 +127,12 @@ def wanted(name: str, words: frozenset[str] | set[str]) -> str | None:
     return name if name.startswith(_TOOLKIT) else None
 
 
-def inclusion(name: str) -> str:
-    """The lines that include what `wanted` gave: where it stands in for a standard header, with its names in `std`."""
+def inclusion(name: str, words: AbstractSet[str]) -> str:
+    """The lines that include what `wanted` gave for words: where it stands in for a standard header, with its names in
+    `std`.
+    """
+    if cub.is_mixed(name):
+        return "\n".join(f"#include <{header}>" for header in cub.headers_for(words))
     if not name.startswith("cuda/std/"):
         return f"#include <{name}>"
     return f"#include <{name}>\nnamespace std {{ using namespace cuda::std; }}"
