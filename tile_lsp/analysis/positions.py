@@ -324,9 +324,12 @@ class Positions:
         parts = self._members.get(place.member)
         if not parts:
             return None
-        starts = self._starts[place.member]
-        index = max(0, bisect.bisect_right(starts, max(1, place.line)) - 1)
-        part, base = parts[index], starts[index] - 1
+        index = base = 0
+        if len(parts) > 1:
+            starts = self._starts[place.member]
+            index = max(0, bisect.bisect_right(starts, max(1, place.line)) - 1)
+            base = starts[index] - 1
+        part = parts[index]
         found = self._correspondence(place.member, index)
         span = _resolve(found, place.line - base, place.column, place.end_line, place.end_column, base)
         if span is None:

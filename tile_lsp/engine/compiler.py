@@ -104,7 +104,6 @@ class _Inferred(NamedTuple):
 
     entry: Entry
     listings: asyncio.Task[Listings | Fault] | None
-    remembered: Mapping[str, Blobs]
     """To be written down beside it."""
 
 
@@ -204,7 +203,7 @@ class Compiler:
                 entry = _decode_entry(key, blobs) if blobs is not None else None
                 if entry is None:
                     inferred = await self._infer(compilation, key)
-                    self._keep(key, inferred, held.pop_all())
+                    self._keep(compilation, key, inferred, held.pop_all())
                     return inferred.entry
         self._entries.put(key, entry)
         return entry
@@ -243,12 +242,9 @@ class Compiler:
         self._made_here.put(key, True)
         if result.holder is not None:
             self._holders.put(entry.key, result.holder)
-            if self._claims.get(entry.key) is None and (claim := self._store.claim(entry.key)) >= 0:
-                self._claims.put(entry.key, claim)
-        remembered = self._remember_specialisation(compilation, key, entry.inference)
-        return _Inferred(entry, result.listings, remembered)
+        return _Inferred(entry, result.listings)
 
-    def _keep(self, key: str, inferred: _Inferred, lock: contextlib.AsyncExitStack) -> None:
+    def _keep(self, compilation: Compilation, key: str, inferred: _Inferred, lock: contextlib.AsyncExitStack) -> None:
         """Complete an entry, and write it down, while its types are on their way to the user already. Other processes
         wait that long.
         """
@@ -256,6 +252,11 @@ class Compiler:
         async def keep() -> Entry | Fault:
             async with lock:
                 entry = inferred.entry
+                if self._holders.get(entry.key) is not None and self._claims.get(entry.key) is None:
+                    claim = self._store.claim(entry.key)
+                    if claim >= 0:
+                        self._claims.put(entry.key, claim)
+                remembered = self._remember_specialisation(compilation, key, entry.inference)
                 if inferred.listings is not None:
                     listings = await inferred.listings
                     if isinstance(listings, Fault):
@@ -265,7 +266,7 @@ class Compiler:
                     entry = entry._replace(inference=inference)
                     self._entries.put(key, entry)
                 if _is_result(entry.inference):
-                    written = {key: {"inference": msgspec.json.encode(entry.inference)}, **inferred.remembered}
+                    written = {key: {"inference": msgspec.json.encode(entry.inference)}, **remembered}
                     await asyncio.to_thread(self._write, written)
                 return entry
 
@@ -321,7 +322,7 @@ class Compiler:
 
     async def _hold_again(self, compilation: Compilation, entry: Entry) -> Holder | Fault:
         inferred = await self._infer(compilation, entry.base)
-        self._keep(entry.base, inferred, contextlib.AsyncExitStack())
+        self._keep(compilation, entry.base, inferred, contextlib.AsyncExitStack())
         holder = self._holders.get(entry.key)
         if holder is not None and holder.alive:
             return holder

@@ -10,14 +10,21 @@ from collections.abc import Iterator
 
 #: Fields that hold text, numbers, or nodes that say nothing (`ctx`, `ops`).
 _BARE = frozenset(
-    "arg asname attr conversion ctx id is_async kind level module name op ops rest simple type_comment".split()  # noqa: SIM905
+    """
+    arg asname attr conversion ctx id is_async kind kwd_attrs level module name op ops rest simple str type_comment
+    """.split()  # noqa: SIM905 - a list of words reads better than a column of quotes
 )
+#: Kinds without any below them, whatever their fields hold.
+_LEAVES = frozenset({ast.Constant, ast.Global, ast.MatchSingleton, ast.Nonlocal})
+
+#: Lists with holes in them.
+_GAPPED = frozenset({"keys", "kw_defaults"})
 
 
 @functools.cache
 def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
     """Where a kind of node has others below it."""
-    if kind is ast.Constant:
+    if kind in _LEAVES:
         return ()
     # `type X = …` is the one whose name is a node.
     bare = _BARE - {"name"} if kind.__name__ == "TypeAlias" else _BARE
@@ -29,10 +36,14 @@ def children(node: ast.AST) -> list[ast.AST]:
     found: list[ast.AST] = []
     for name in _fields(type(node)):
         value = getattr(node, name, None)
-        if isinstance(value, list):
-            found += [item for item in value if isinstance(item, ast.AST)]
-        elif isinstance(value, ast.AST):
+        if value is None:
+            continue
+        if not isinstance(value, list):
             found.append(value)
+        elif name in _GAPPED:
+            found += [item for item in value if item is not None]
+        else:
+            found += value
     return found
 
 
