@@ -75,6 +75,18 @@ def k(x_ptr):
     tl.store(x_ptr, tl.sigmoyd(1.0))
     #               ^^^^^^^^^^ error: module 'triton.language' has no attribute 'sigmoyd'
 """,
+    "what MLIR prints": """
+@triton.jit
+def add(a, b):
+    return (a + b).to(tl.int32)
+
+
+@triton.jit
+def k(x_ptr):
+    x = tl.arange(0, 16).to(tl.int64)
+    tl.store(x_ptr, tl.reduce(x, 0, add))
+    #               ^^^^^^^^^^^^^^^^^^^^ error: 'tt.reduce' op type mismatch on combine operation. {}
+""".replace("{}", "Expected argument 0 to have type 'i64' but got 'i32'"),
     "statement": """
 @triton.jit
 def k(x_ptr):

@@ -71,23 +71,36 @@ def of_inference(error: BaseException, printed: str, recorder: Recorder, version
         return error.fault
     if isinstance(error, MemoryError):
         return faults.out_of_memory()
-    inner: BaseException = error
-    while inner.__cause__ is not None and hasattr(inner.__cause__, "tile_place"):
-        inner = inner.__cause__
+    inner = _innermost(error)
     chain: list[faults.Place] = []
     if hasattr(inner, "tile_place"):
         chain = recorder.chain(*inner.tile_place)
     message, code = _said(inner)
+    from_mlir = of_mlir(printed, recorder.members)
+    if from_mlir is not None:
+        return {**from_mlir, "chain": chain or from_mlir.get("chain", [])}
     if not hasattr(inner, "tile_place"):
-        from_mlir = of_mlir(printed, recorder.members)
-        if from_mlir is not None:
-            return from_mlir
         if isinstance(inner, RecursionError):
             return faults.fault(faults.USER, "The kernel nests deeper than triton can follow", code="RecursionError")
         chain = faults.chain_of(inner.__traceback__, recorder.members)
     if isinstance(inner, AssertionError) and not message:
         message = f"triton {version} refuses this (an assertion without a message)"
     return faults.fault(faults.USER, message or code, chain, help=_advice(message), code=code)
+
+
+def leaves_it_to_mlir(error: BaseException) -> bool:
+    """True where what is wrong is only printed: `assert reduce_op.verify()`."""
+    if isinstance(error, (faults.Refused, MemoryError)):
+        return False
+    inner = _innermost(error)
+    return not _said(inner)[0] or (isinstance(inner, RuntimeError) and not hasattr(inner, "tile_place"))
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """Of those that passed a generator."""
+    while error.__cause__ is not None and hasattr(error.__cause__, "tile_place"):
+        error = error.__cause__
+    return error
 
 
 def of_stage(error: BaseException, printed: str, stage: str, members: Collection[str], version: str) -> faults.Fault:

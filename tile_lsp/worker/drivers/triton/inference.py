@@ -71,7 +71,7 @@ class _Run:
         """What MLIR prints of an error of its own: it is made to say it again, since to capture it from the start would
         swallow the last words of a process that it ends.
         """
-        if self._typing is None or hasattr(error, "tile_place") or not isinstance(error, RuntimeError):
+        if self._typing is None or not errors.leaves_it_to_mlir(error):
             return ""
         captured = errors.Captured()
         with captured, contextlib.suppress(Exception):

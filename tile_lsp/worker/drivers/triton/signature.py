@@ -61,7 +61,11 @@ def read(
     reader = _Reader(kernel, evaluate)
     tuned = dict(configs[0].kwargs) if configs else {}
     # A heuristic is given the arguments by name, those of the configs among them.
-    values = {**tuned, **{name: _representative(spec, evaluate) for name, spec in given.items() if spec != AUTO}}
+    values = dict(tuned)
+    for name, spec in given.items():
+        if spec != AUTO:
+            with faults.of_argument(name):
+                values[name] = _representative(spec, evaluate)
     computed: dict[str, Any] = {}
     for table in heuristics:
         for name, rule in table.items():
@@ -96,7 +100,8 @@ def read(
                     )
                 )
         else:
-            reader.argument((index,), parameter, spec)
+            with faults.of_argument(name):
+                reader.argument((index,), parameter, spec)
     return reader.signature
 
 
