@@ -102,6 +102,23 @@ async def test_the_holder_unused_for_longest_goes_first():
         await pool.close()
 
 
+async def test_a_holder_that_somebody_waits_for_stays():
+    pool = WorkerPool(limits=Limits(holders=1, jobs=1))
+    bench = Bench(pool, Counters(), sys.executable)
+    try:
+        first = await bench.held(KERNEL, "a=f16[64]")
+        # The one place to work in is taken by an inference, whose IR will be held as well.
+        second = asyncio.ensure_future(bench.held(KERNEL, "a=f16[32]"))
+        await asyncio.sleep(0)
+        code = asyncio.ensure_future(pool.codegen(first, CodegenRequest(targets=("sm_90",))))
+        assert (await second).alive
+        assert isinstance(await code, Generated)
+        third = await bench.held(KERNEL, "a=f16[16]")
+        assert [holder.alive for holder in (first, second.result(), third)] == [False, False, True]
+    finally:
+        await pool.close()
+
+
 async def test_without_fork_each_worker_is_started_from_scratch():
     pool = WorkerPool(limits=Limits(fork=False))
     bench = Bench(pool, Counters(), sys.executable)

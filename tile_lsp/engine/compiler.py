@@ -132,6 +132,8 @@ class Compiler:
         self._step_flights: SingleFlight[Blobs | Fault] = SingleFlight()
         self._entries: Lru[Entry] = Lru(512)
         self._holders: Lru[Holder] = Lru(64)
+        #: More at a time would evict each other's typed IR.
+        self._generating = asyncio.Semaphore(max(1, pool.limits.holders // 2))
         self._blobs: Lru[Blobs | Fault] = Lru(256)
         self._artifacts: Lru[Artifact | Fault] = Lru(256)
         self._made_here: Lru[bool] = Lru(4096)
@@ -363,6 +365,10 @@ class Compiler:
             symbol=str(fields.get("symbol") or _default_symbol(compilation.job.kernel)),
             part=part,
         )
+        async with self._generating:
+            return await self._generated(compilation, entry, request)
+
+    async def _generated(self, compilation: Compilation, entry: Entry, request: CodegenRequest) -> Blobs | Fault:
         words = ""
         for _ in range(2):
             holder = await self._holder(compilation, entry)

@@ -113,6 +113,8 @@ class Holder:
         self._name = name
         self._lock = asyncio.Lock()
         self._busy = busy
+        self._wanted = 0
+        """Who waits for something of it: it is not evicted before they have it."""
         self._listings: asyncio.Task[Listings | Fault] | None = None
 
     def rest(self) -> None:
@@ -261,12 +263,14 @@ class WorkerPool:
 
     async def _listings(self, holder: Holder, nursery: Nursery) -> Listings | Fault:
         """The end of an inference's answer. Only then is another worker made: it would take the time of this one."""
+        holder._wanted += 1
         try:
             answer = msgspec.json.decode(await holder._worker.hear(self.limits.inference), type=_ListingsAnswer)
         except (Lost, msgspec.MsgspecError) as error:
             self._drop(holder)
             return _bad_answer(str(error))
         finally:
+            holder._wanted -= 1
             if not self._closed:
                 nursery.prepare()
         holder.rest()
@@ -274,6 +278,13 @@ class WorkerPool:
 
     async def codegen(self, holder: Holder, request: CodegenRequest) -> Generated | Fault:
         """Blobs for one set of hints, from the IR that is held. Raises `HolderGone`."""
+        holder._wanted += 1
+        try:
+            return await self._codegen(holder, request)
+        finally:
+            holder._wanted -= 1
+
+    async def _codegen(self, holder: Holder, request: CodegenRequest) -> Generated | Fault:
         payload = msgspec.json.encode({"op": "codegen", **msgspec.to_builtins(request)})
         if holder._listings is not None:
             await asyncio.shield(holder._listings)
@@ -384,9 +395,10 @@ class WorkerPool:
             worker.kill()
             return InferResult(msgspec.structs.replace(inference, faults=faults), options=decoded.options)
         holder = Holder(worker, request.closure.entry.qualname, decoded.busy)
+        idle = [other for other in self._holders.values() if not other._wanted]
+        for other in idle[: max(0, len(self._holders) + 1 - self.limits.holders)]:
+            self._drop(other)
         self._holders[id(holder)] = holder
-        while len(self._holders) > self.limits.holders:
-            self._drop(next(iter(self._holders.values())))
         return InferResult(inference, holder, decoded.options)
 
     def _drop(self, holder: Holder) -> None:
