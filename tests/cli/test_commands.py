@@ -92,6 +92,14 @@ def test_jobs_ends_with_an_error_where_jobs_could_not_be_read(
     assert says or not ran.err
 
 
+def test_jobs_says_which_item_of_a_comment_can_not_be_computed(tile_lsp: CommandLine, write: Write):
+    write("kernels.py", KERNELS.replace("n=128", "n==1/0"))
+    for command in (("jobs", "kernels.py"), ("show", "types", "kernels.py::größer")):
+        ran = tile_lsp(*command)
+        assert ran.code == 1
+        assert "kernels.py:6:39: error: ZeroDivisionError: division by zero" in ran.err
+
+
 def test_an_argument_that_is_wrong_in_a_settings_file(tile_lsp: CommandLine, write: Write):
     write("pyproject.toml", '[tool.tile-lsp.kernels."größer"]\narguments.y = "f61[1024]"\n')
     write("kernels.py", KERNELS.replace(" y=f16[1024]", ""))

@@ -11,11 +11,13 @@ import msgspec
 from tile_lsp.analysis.notebook import cell_position
 from tile_lsp.analysis.snapshot import ArgumentView, FileView, JobView, KernelView
 from tile_lsp.engine.files import Files
+from tile_lsp.ide.fault_places import fault_places
 from tile_lsp.ide.jobs import job_label, line_name
 from tile_lsp.model.location import SourceRange
+from tile_lsp.model.outcome import Fault
 
 from .exits import Exit
-from .faults import fault_lines, is_wrong, jobless_code, problem_lines
+from .faults import exit_code, fault_lines, is_wrong, jobless_code, problem_lines
 from .names import checked_file
 from .output import write, write_error
 from .source import Sources, short_path
@@ -42,14 +44,26 @@ async def _run(one: OneFile, as_json: bool) -> Exit:
         write_error(line)
     for kernel in file.kernels:
         # A kernel with an error in it has its jobs all the same; one without a compiler has none.
-        if kernel.jobs:
-            continue
-        codes.add(jobless_code(kernel, file.problems))
-        for fault in kernel.faults:
+        if not kernel.jobs:
+            codes.add(jobless_code(kernel, file.problems))
+        for fault, job in _of_jobs(kernel):
+            codes.add(exit_code((fault,)))
             name = SourceRange(kernel.path, kernel.name_span)
-            for line in fault_lines(fault, kernel.positions.chain(fault.chain), name, sources):
+            for line in fault_lines(fault, fault_places(kernel, fault, job), name, sources):
                 write_error(line)
     return min(codes, default=Exit.OK)
+
+
+def _of_jobs(kernel: KernelView) -> Iterator[tuple[Fault, JobView | None]]:
+    """Why there are none, or which of the arguments given can't be."""
+    if not kernel.jobs:
+        yield from ((fault, None) for fault in kernel.faults)
+    found = {}
+    for job in kernel.jobs:
+        for fault in (*(kernel.faults if job is kernel.job else ()), *job.faults):
+            if fault.argument is not None:
+                found.setdefault((fault, job.written.get(fault.argument)), job)
+    yield from ((fault, job) for (fault, _), job in found.items())
 
 
 def _as_text(file: FileView) -> Iterator[str]:

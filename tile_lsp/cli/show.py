@@ -15,6 +15,7 @@ from tile_lsp.analysis.snapshot import FileView, JobView, KernelView, Snapshot
 from tile_lsp.engine.files import Files
 from tile_lsp.engine.session import Session
 from tile_lsp.ide.documents import Document, Link, document
+from tile_lsp.ide.fault_places import fault_places
 from tile_lsp.ide.jobs import arguments_line
 from tile_lsp.ide.type_listing import type_listing
 from tile_lsp.model.location import SourceRange, Span
@@ -127,7 +128,7 @@ async def _show(
         write_error(line)
     jobs = _distinct(kernel.jobs) if stage in _SHARED else kernel.jobs
     if not jobs:
-        _report(kernel.faults, kernel, sources)
+        _report(kernel.faults, kernel, None, sources)
         return Exit.KERNEL if wrong else jobless_code(kernel, problems)
     if stage is Stage.TYPES:
         all_shown = [_show_types(session, path, name, index, sources) for index in map(kernel.jobs.index, jobs)]
@@ -152,7 +153,7 @@ async def _show(
                 write(f"{arguments_line(shown.job.job)}\n")
             write(visible(shown.text))
         # Jobs that share what failed have one fault between them.
-        _report(tuple(fault for fault in shown.faults if fault not in faults), kernel, sources)
+        _report(tuple(fault for fault in shown.faults if fault not in faults), kernel, shown.job, sources)
         faults += shown.faults
         for remark in shown.remarks:
             if remark not in remarks:
@@ -202,10 +203,10 @@ def _show_artifact(
     return Shown(job, served.text, served.links)
 
 
-def _report(faults: tuple[Fault, ...], kernel: KernelView, sources: Sources) -> None:
+def _report(faults: tuple[Fault, ...], kernel: KernelView, job: JobView | None, sources: Sources) -> None:
     name = SourceRange(kernel.path, kernel.name_span)
     for fault in dict.fromkeys(faults):
-        for line in fault_lines(fault, kernel.positions.chain(fault.chain), name, sources):
+        for line in fault_lines(fault, fault_places(kernel, fault, job), name, sources):
             write_error(line)
 
 
@@ -227,7 +228,7 @@ def _as_json(kernel: KernelView, stage: Stage, shown: Shown) -> dict[str, Any]:
                 "message": fault.message,
                 "code": fault.code,
                 "help": fault.help,
-                "chain": [_location(kernel, place) for place in kernel.positions.chain(fault.chain)],
+                "chain": [_location(kernel, place) for place in fault_places(kernel, fault, shown.job)],
             }
             for fault in shown.faults
         ],

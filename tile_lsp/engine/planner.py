@@ -41,7 +41,7 @@ class PlannedJob(NamedTuple):
             ArgumentView(argument, old.origin, old.detail if argument == old.argument else _INSTEAD)
             for argument, old in zip(arguments, self.view.arguments, strict=True)
         )
-        view = JobView(job, views, self.view.label)
+        view = JobView(job, views, self.view.label, written=self.view.written)
         return PlannedJob(view, dataclasses.replace(self.compilation, job=job))
 
 
@@ -148,7 +148,9 @@ def _planned(
         ArgumentView(argument, origin.kind, origin.detail)
         for argument, origin in zip(spec.arguments, spec.origins, strict=True)
     )
-    view = JobView(job, views, label_of(config, spec, analysis.specs))
+    items = spec.comment.items if spec.comment is not None else ()
+    written = {item.name: item.value_span for item in items if item.value_span.line}
+    view = JobView(job, views, label_of(config, spec, analysis.specs), written=written)
     return PlannedJob(view, Compilation(analysis.frontend, environment, closure, job, externals), spec.alternatives)
 
 

@@ -437,7 +437,8 @@ class KernelTracker:
         inference = self._inferences.get(key)
         own = () if inference is None or planned is self._plan.jobs[self._active_index] else inference.faults
         generation = (self._faults[key],) if key in self._faults and not (inference and inference.faults) else ()
-        return JobView(view.job, view.arguments, view.label, self._artifacts.get(key, {}), (*own, *generation))
+        made, faults = self._artifacts.get(key, {}), (*own, *generation)
+        return JobView(view.job, view.arguments, view.label, made, faults, view.written)
 
     @property
     def _blocked(self) -> Blocked | None:

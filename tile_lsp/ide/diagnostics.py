@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from tile_lsp.analysis.snapshot import JobView, KernelView, ProblemView, Snapshot
+from tile_lsp.ide.fault_places import fault_places
 from tile_lsp.ide.jobs import job_label
 from tile_lsp.model.location import Chain, SourceRange, Span
 from tile_lsp.model.outcome import Fault, FaultKind, Remark, Severity
@@ -100,16 +101,16 @@ def _of_kernel(kernel: KernelView, *, remarks: bool, llvm: bool) -> Iterator[tup
         yield *_remark(kernel, remark), kernel.name
     for view in kernel.jobs:
         for fault in view.faults:
-            if fault not in faults:
-                yield *_fault(kernel, fault), _owner(kernel, view)
+            if fault not in faults or fault_places(kernel, fault, view) != fault_places(kernel, fault):
+                yield *_fault(kernel, fault, view), _owner(kernel, view)
         if remarks:
             yield from _remarks(kernel, view, Stage.REMARKS)
         if llvm:
             yield from _remarks(kernel, view, Stage.LLVM_REMARKS)
 
 
-def _fault(kernel: KernelView, fault: Fault) -> tuple[SourceRange, Diagnostic]:
-    place, related = _locate(kernel, fault.chain)
+def _fault(kernel: KernelView, fault: Fault, job: JobView | None = None) -> tuple[SourceRange, Diagnostic]:
+    place, related = _located(kernel, fault_places(kernel, fault, job))
     message = fault.message if not fault.help else f"{fault.message}\n{fault.help}"
     severity = Severity.ERROR if fault.kind is FaultKind.USER else Severity.WARNING
     return place, Diagnostic(place.span, message, severity, fault.code, related)
@@ -135,7 +136,10 @@ def _owner(kernel: KernelView, view: JobView) -> str:
 
 def _locate(kernel: KernelView, chain: Chain) -> tuple[SourceRange, tuple[Related, ...]]:
     """The innermost place that is in the workspace, and its callers; the kernel's name where there is none."""
-    places = kernel.positions.chain(chain) if chain else ()
+    return _located(kernel, kernel.positions.chain(chain) if chain else ())
+
+
+def _located(kernel: KernelView, places: Sequence[SourceRange]) -> tuple[SourceRange, tuple[Related, ...]]:
     if not places:
         return SourceRange(kernel.path, kernel.name_span), ()
     return places[0], tuple(Related(place, "called from here") for place in places[1:])

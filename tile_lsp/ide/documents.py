@@ -11,6 +11,7 @@ import functools
 import msgspec
 
 from tile_lsp.analysis.snapshot import KernelView, Snapshot, State
+from tile_lsp.ide.fault_places import fault_places
 from tile_lsp.ide.jobs import arguments_line, config_label, where
 from tile_lsp.ide.stages import FORMATS
 from tile_lsp.ide.type_listing import type_listing
@@ -131,7 +132,7 @@ def _header(kernel: KernelView, job: Job | None, stage: Stage) -> list[str]:
 
 
 def _fault(kernel: KernelView, fault: Fault) -> list[str]:
-    places = kernel.positions.chain(fault.chain) if fault.chain else ()
+    places = fault_places(kernel, fault)
     prefix = f"{where(places[0], kernel.cells)}: " if places else ""
     text = f"{prefix}error: {fault.message}" + (f"\n{fault.help}" if fault.help else "")
     return text.splitlines()

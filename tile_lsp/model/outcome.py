@@ -30,6 +30,8 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
     """The command or setting that mends it."""
     code: str | None = None
     """The compiler's own name for the error, such as `TypeCheckingError`."""
+    argument: str | None = None
+    """The argument that it is of, where what was given for that is wrong."""
 
 
 class Severity(enum.StrEnum):

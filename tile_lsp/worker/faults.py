@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import traceback
@@ -39,6 +40,16 @@ class Refused(Exception):
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault["message"])
         self.fault = fault
+
+
+@contextlib.contextmanager
+def of_argument(name: str) -> Iterator[None]:
+    """What is refused in here is said of an argument."""
+    try:
+        yield
+    except Refused as refused:
+        refused.fault.setdefault("argument", name)
+        raise
 
 
 def fault(

@@ -26,6 +26,8 @@ from .absent import Absent
 from .standins import StandIns
 
 _MAX_VISITED = 4000
+_ENTRY = "<entry>"
+"""The file name of the entry's expression."""
 
 
 class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -78,10 +80,12 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         with self.executed:
             try:
                 module = importlib.import_module(self.entry["module"])
-                expression = compile(self.entry["expression"], "<entry>", "eval", dont_inherit=True)
+                expression = compile(self.entry["expression"], _ENTRY, "eval", dont_inherit=True)
                 return eval(expression, module.__dict__), module
             except BaseException as error:
-                raise faults.Refused(self.fault_of(error)) from error
+                fault = self.fault_of(error)
+                name = _argument_at(self.entry["expression"], faults.chain_of(error.__traceback__, (_ENTRY,)))
+                raise faults.Refused({**fault, "argument": name} if name else fault) from error
 
     def evaluate(self, expression: str, module: ModuleType) -> Any:
         """A value that an argument names, in the kernel's module. Raises `faults.Refused`."""
@@ -295,6 +299,19 @@ def find_kernel(
         else:
             queue.extend(_within(value))
     return kernels[0] if len(kernels) == 1 else None
+
+
+def _argument_at(expression: str, places: Sequence[faults.Place]) -> str | None:
+    """The name of the argument that one of these places of an expression is in."""
+    found = None
+    for _, line, column, end_line, end_column in places:
+        for node in ast.walk(ast.parse(expression, mode="eval")):
+            if isinstance(node, ast.keyword) and node.arg is not None:
+                start = (node.value.lineno, node.value.col_offset)
+                end = (node.value.end_lineno or 0, node.value.end_col_offset or 0)
+                if start <= (line, column) and (end_line, end_column) <= end:
+                    found = node.arg
+    return found
 
 
 def _within(value: Any) -> Iterator[Any]:

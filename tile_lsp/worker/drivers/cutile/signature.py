@@ -38,7 +38,11 @@ def constraints(
     given = dict(_pairs(arguments))
     _check_names(annotated.pyfunc.__name__, names, given, len(arguments))
     annotations = _array_annotations(annotated.pyfunc)
-    return [_parameter(compiler, name, given[name], annotations.get(name), evaluate) for name in names]
+    found = []
+    for name in names:
+        with faults.of_argument(name):
+            found.append(_parameter(compiler, name, given[name], annotations.get(name), evaluate))
+    return found
 
 
 def _pairs(arguments: Sequence[Sequence[str]]) -> list[tuple[str, str]]:

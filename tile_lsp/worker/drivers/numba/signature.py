@@ -28,10 +28,11 @@ def types_of(arguments: Sequence[Sequence[str]], evaluate: Callable[[str], Any])
     """Of a kernel's arguments, each `[name, spec]`. Raises `faults.Refused`."""
     found = []
     for name, spec in arguments:
-        try:
-            found.append(parse(spec, evaluate))
-        except (ValueError, TypeError, SyntaxError, KeyError, AttributeError) as error:
-            raise faults.Refused(faults.fault(faults.USER, f"{name}={spec}: {error}", code="signature")) from error
+        with faults.of_argument(name):
+            try:
+                found.append(parse(spec, evaluate))
+            except (ValueError, TypeError, SyntaxError, KeyError, AttributeError) as error:
+                raise faults.Refused(faults.fault(faults.USER, f"{name}={spec}: {error}", code="signature")) from error
     return tuple(found)
 
 
