@@ -48,6 +48,40 @@ CASES = {
         ),
         ["float,64"],
     ),
+    "in a method of a class template": (
+        (
+            "template <class U> struct P { void run(U *x); };\n"
+            "template <class U> void P<U>::run(U *x) { k<U, 4><<<1, 2>>>(x, x, 1); }\n"
+            "template class P<double>;\ntemplate class P<int>;"
+        ),
+        ["double,4", "int,4"],
+    ),
+    "in an operator of a class template": (
+        (
+            "template <class U> struct P { U operator()(); };\n"
+            "template <class U> U P<U>::operator()() { U *x; k<U, 4><<<1, 2>>>(x, x, 1); }\ntemplate class P<double>;"
+        ),
+        ["double,4"],
+    ),
+    "in the body of a class template": (
+        "template <class U> struct P { void run(U *x) { k<U, 4><<<1, 2>>>(x, x, 1); } };\nP<short> p;",
+        ["short,4"],
+    ),
+    "two templates around it": (
+        (
+            "template <class U> void f(U *x) { k<U, 4><<<1, 2>>>(x, x, 1); }\n"
+            "template <class V> void g(V *x) { f<V>(x); }\nvoid h(int *x) { g<int>(x); }"
+        ),
+        ["int,4"],
+    ),
+    "around it a template that nothing instantiates": (
+        "template <class U> void f(U *x) { k<U, 4><<<1, 2>>>(x, x, 1); }",
+        ["float,4"],
+    ),
+    "around it a template that calls itself": (
+        "template <class U> void f(U *x) { k<U, 4><<<1, 2>>>(x, x, 1); f<U>(x); }",
+        ["float,4"],
+    ),
     "nothing": ("", ["float,16"]),
 }
 DEDUCED = {

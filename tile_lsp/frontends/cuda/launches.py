@@ -15,12 +15,15 @@ from tile_lsp.analysis.cuda import KernelSite, Workspace
 from tile_lsp.analysis.cuda.facts import INSTANTIATION, KEYWORDS, TYPE, parameters
 from tile_lsp.analysis.cuda.kernels import template_parameters, text_of
 from tile_lsp.analysis.cuda.lexer import NUMBER, WORD, Token, tokens
-from tile_lsp.analysis.cuda.split import DECLARATION, angle, bracket
+from tile_lsp.analysis.cuda.split import DECLARATION, angle, bracket, header
 from tile_lsp.analysis.cuda.workspace import Entry
 from tile_lsp.model.location import Span
 
 _MOST = 8
 """Launches of one kernel that are told apart."""
+_DEEPEST = 2
+"""Templates inside of templates."""
+_WORD = re.compile(r"[^\W\d]\w*")
 
 
 class Launch(msgspec.Struct, frozen=True):
@@ -107,8 +110,10 @@ class _Reader:
         if at < 0 or run[at].text != self.simple:
             return
         local = _Function(run, at)
-        for bound in self._instances(entry, run):
-            given = self._named(run, opening, bound, local) if opening is not None else {}
+        outer = frozenset(_parameters_of(run))
+        for bound in self._instances(entry):
+            unknown = outer - set(bound)
+            given = self._named(run, opening, bound, local, unknown) if opening is not None else {}
             if given is None:
                 continue
             if len(given) < len(self.kernel.template):
@@ -116,7 +121,8 @@ class _Reader:
                 if end is not None and run[end + 1 : end + 2] and run[end + 1].text == "(":
                     values = parameters(run[end + 2 : bracket(run, end + 1)])
                     types = [self._type_of(value, local) for value in values]
-                    given = {**self._deduced([_replaced(t, bound) for t in types], given), **given}
+                    types = ["" if _mentions(t, unknown) else _replaced(t, bound) for t in types]
+                    given = {**self._deduced(types, given), **given}
             if given:
                 yield Launch(tuple(sorted(given.items())), "launch", _where(entry, run[at]))
 
@@ -134,14 +140,21 @@ class _Reader:
         return local.type_of(value)
 
     def _named(
-        self, run: Sequence[Token], opening: int, bound: Mapping[str, str], local: _Function | None = None
+        self,
+        run: Sequence[Token],
+        opening: int,
+        bound: Mapping[str, str],
+        local: _Function | None = None,
+        unknown: frozenset[str] = frozenset(),
     ) -> dict[str, str] | None:
-        """The arguments between `<` and `>`, by the names of the parameters."""
+        """The arguments between `<` and `>`, by the names of the parameters; those that name what is `unknown` are left
+        out.
+        """
         values = parameters(run[opening + 1 : angle(run, opening)])
         given: dict[str, str] = {}
         for parameter, value in zip(self.kernel.template, values, strict=False):
             text = self._constant(value, bound, local)
-            if text is not None:
+            if text is not None and not _mentions(text, unknown):
                 given[parameter.name] = text
         return given
 
@@ -174,28 +187,59 @@ class _Reader:
                         found[name] = match
         return found
 
-    def _instances(self, entry: Entry, run: Sequence[Token]) -> list[dict[str, str]]:
-        """What the template around a launch is instantiated for."""
-        outer = template_parameters(run, lambda token: Span(0, 0, 0, 0))
+    def _instances(self, entry: Entry, depth: int = 0) -> list[dict[str, str]]:
+        """What the template around a launch is instantiated for: a function's, or that of the class of a method."""
+        run = entry.piece.tokens
+        outer = _parameters_of(run)
         if not outer:
             return [{}]
-        name = entry.facts.name
+        own = {entry.facts.name, *_owners(run)}
         found: list[dict[str, str]] = []
         for other in self.entries:
+            words = other.piece.body.facts.get("words", own)
+            names = [name for name in own if name in words] if other is not entry else []
             tokens_of = other.piece.tokens
-            if other is entry or name not in other.piece.body.facts.get("words", (name,)):
-                continue
-            for index, token in enumerate(tokens_of[:-1]):
-                if token.text == name and tokens_of[index + 1].text == "<":
+            # Another method of the class names it with parameters, too.
+            names = [name for name in names if name not in _owners(tokens_of)]
+            for index, token in enumerate(tokens_of[:-1]) if names else ():
+                if token.text in names and tokens_of[index + 1].text == "<":
                     values = parameters(tokens_of[index + 2 : angle(tokens_of, index + 1)])
                     around = _Function(tokens_of, index)
-                    given = {p.name: self._constant(v, {}, around) for p, v in zip(outer, values, strict=False)}
-                    found.append({parameter: text for parameter, text in given.items() if text is not None})
-                elif token.text == name and tokens_of[index + 1].text == "(" and other.facts.role == INSTANTIATION:
+                    given = {name: self._constant(v, {}, around) for name, v in zip(outer, values, strict=False)}
+                    known = {parameter: text for parameter, text in given.items() if text is not None}
+                    found += self._resolved(known, other, depth)
+                elif token.text in names and tokens_of[index + 1].text == "(" and other.facts.role == INSTANTIATION:
                     types = parameters(tokens_of[index + 2 : bracket(tokens_of, index + 1)])
-                    found.append(_bound_by(run, [p.name for p in outer], [text_of(t) for t in types]))
+                    found.append(_bound_by(run, outer, [text_of(t) for t in types]))
         unique = {tuple(sorted(one.items())): one for one in found if one}
         return list(unique.values())[:_MOST] or [{}]
+
+    def _resolved(self, given: dict[str, str], around: Entry, depth: int) -> Iterator[dict[str, str]]:
+        """Arguments that are parameters of a template around them, as what those are instantiated for."""
+        names = frozenset(_parameters_of(around.piece.tokens))
+        if not any(_mentions(text, names) for text in given.values()):
+            yield given
+            return
+        for bound in self._instances(around, depth + 1) if depth < _DEEPEST else ():
+            unknown = names - set(bound)
+            yield {name: _replaced(text, bound) for name, text in given.items() if not _mentions(text, unknown)}
+
+
+def _parameters_of(run: Sequence[Token]) -> list[str]:
+    """The names of a template's parameters."""
+    return [parameter.name for parameter in template_parameters(run, lambda token: Span(0, 0, 0, 0))]
+
+
+def _owners(run: Sequence[Token]) -> list[str]:
+    """`P` of a method that stands outside of its class's template: `template <class T> void P<T>::run() {}`."""
+    outside = header(run)
+    return [
+        token.text
+        for at, token in enumerate(outside[:-1])
+        if token.kind == WORD
+        and outside[at + 1].text == "<"
+        and [t.text for t in outside[angle(outside, at + 1) + 1 :][:1]] == ["::"]
+    ]
 
 
 def _bound_by(run: Sequence[Token], names: Sequence[str], types: Sequence[str]) -> dict[str, str]:
@@ -347,8 +391,12 @@ def _match(pattern: str, name: str, actual: str) -> str | None:
     return text_of(tokens(" ".join(found))) or None
 
 
+def _mentions(text: str, names: frozenset[str]) -> bool:
+    return not names.isdisjoint(_WORD.findall(text)) if names else False
+
+
 def _replaced(text: str, bound: Mapping[str, str]) -> str:
-    return re.sub(r"[^\W\d]\w*", lambda match: bound.get(match[0], match[0]), text)
+    return _WORD.sub(lambda match: bound.get(match[0], match[0]), text)
 
 
 def _where(entry: Entry, token: Token) -> str:
