@@ -710,6 +710,77 @@ def test_offsets_are_followed_through_helpers_and_local_names():
     }
 
 
+def test_of_several_definitions_the_one_for_the_device_is_followed():
+    text = """
+    if torch.cuda.is_available():
+        @triton.jit
+        def get(pointer, at):
+            return tl.load(pointer + at)
+    else:
+        def get(*arguments):
+            raise RuntimeError("there is no device")
+
+    def put(*arguments):
+        pass
+
+    @triton.jit
+    def put(pointer, value):
+        tl.store(pointer, value)
+
+    @triton.jit
+    def k(x, out):
+        put(out, get(x, tl.program_id(0)))
+    """
+    assert arguments(specs_of(text)[0]) == {"x": "*fp32:16", "out": "*fp32:16"}
+
+
+def test_what_takes_no_half_precision_gets_none():
+    text = """
+    @triton.jit
+    def inverse(most):
+        safe = tl.where(most == 0, 1.0, most)
+        return tl.div_rn(448.0, safe)
+
+    @triton.jit
+    def k(a, most_ptr, logits, out):
+        at = tl.arange(0, 16)[:, None] + tl.arange(0, 16)[None, :]
+        x = tl.load(a + at)
+        tl.store(out + at, tl.dot(x, x) * inverse(tl.load(most_ptr)) + tl.exp(tl.load(logits + at)))
+    """
+    found = arguments(specs_of(text)[0])
+    assert (found["a"], found["most_ptr"], found["logits"]) == ("*fp16:16", "*fp32:16", "*fp32:16")
+
+
+def test_an_assertion_says_a_value():
+    text = """
+    @triton.jit
+    def k(x_ptr, stride_x: tl.constexpr, MODE: tl.constexpr, DEEP: tl.constexpr, FLAG: tl.constexpr):
+        tl.static_assert(stride_x == 1, "rows")
+        tl.static_assert("wide" == MODE)
+        if FLAG:
+            tl.static_assert(DEEP == 3)
+        tl.store(x_ptr + stride_x * tl.arange(0, 16), DEEP)
+    """
+    (spec,) = specs_of(text)
+    found = arguments(spec)
+    assert (found["stride_x"], found["MODE"]) == ("1", "'wide'")
+    others = [dict(zip(found, (a.spec for a in other), strict=True)) for other in spec.alternatives]
+    assert all(o["DEEP"] == "3" for o in others if o["FLAG"] == "True")
+
+
+def test_operands_of_products_may_be_narrow():
+    text = """
+    @triton.jit
+    def k(a, b, out):
+        at = tl.arange(0, 16)[:, None] + tl.arange(0, 16)[None, :]
+        tl.store(out + at, tl.dot(tl.load(a + at), tl.load(b + at)))
+    """
+    (spec,) = specs_of(text)
+    others = [[argument.spec for argument in other] for other in spec.alternatives]
+    assert ["*fp8e4nv:16", "*fp8e4nv:16", "*fp16:16"] in others
+    assert ["*i8:16", "*i8:16", "*fp16:16"] in others
+
+
 def test_what_is_unpacked_is_a_tuple():
     text = """
     @triton.jit

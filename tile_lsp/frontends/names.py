@@ -120,12 +120,16 @@ class Names:
         return None
 
     def _located(self, name: str, path: str) -> ast.FunctionDef | None:
-        """The last function of module level of that name, those under `if` and `try` included; lines are its file's."""
-        for placed in reversed(self.placed(path)):
+        """The last function of module level of that name, those under `if` and `try` included, with lines of its file;
+        one that is decorated before one that is not, which only says that there is no device.
+        """
+        found: ast.FunctionDef | None = None
+        for placed in self.placed(path):
             if name in placed.statement.known("functions", _functions):
-                nodes = statements(located(placed.statement.chunk.text, placed.offset).body)
-                return [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name == name][-1]
-        return None
+                for node in statements(located(placed.statement.chunk.text, placed.offset).body):
+                    if isinstance(node, ast.FunctionDef) and node.name == name:
+                        found = node if found is None or node.decorator_list or not found.decorator_list else found
+        return found
 
     def expression(self, node: ast.expr, path: str) -> tuple[ast.expr, str]:
         """The expression that a name stands for, and the file that it is in; the node itself where it is no name."""

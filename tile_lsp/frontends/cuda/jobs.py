@@ -11,6 +11,7 @@ from tile_lsp.frontends.base import JobSpec, Origin, Problem
 from tile_lsp.model.job import Argument, Config, Scalar
 from tile_lsp.model.settings import Settings
 
+from .callables import is_called, is_passed
 from .hints import check_hint
 from .launches import Launch, read_launches
 from .signature import Given, read_comment, read_settings
@@ -19,7 +20,6 @@ from .targets import check_target
 _TYPES = ("float", "int", "double", "unsigned int", "float4", "__half")
 #: The driver has a stand-in of this name, for lambdas and functors that nothing names.
 UNKNOWN = "unknown_callable"
-_WORD = re.compile(r"[^\W\d]\w*")
 #: What a number in a template is likely to be, by its name.
 _NUMBERS = (
     (re.compile(r"warp", re.I), "32"),
@@ -46,7 +46,9 @@ def job_specs(
     if not given:
         given = [(None, Given(), launch) for launch in launches or (None,)]
     project = _project(workspace)
-    specs = [_spec(kernel, names, comment, one, from_settings, project, launch) for comment, one, launch in given]
+    specs = [
+        _spec(kernel, workspace, names, comment, one, from_settings, project, launch) for comment, one, launch in given
+    ]
     return tuple(specs), tuple(sorted(problems, key=lambda problem: problem.span))
 
 
@@ -63,6 +65,7 @@ def _project(workspace: Workspace) -> Given:
 
 def _spec(
     kernel: KernelSite,
+    workspace: Workspace,
     names: Sequence[str],
     comment: JobComment | None,
     own: Given,
@@ -85,7 +88,7 @@ def _spec(
             continue
         elif parameter.default is not None:
             spec, origin = parameter.default, Origin("default")
-        elif _is_called(kernel, parameter):
+        elif is_called(kernel, parameter, workspace):
             spec, origin = UNKNOWN, Origin("assumed", "it is called, and nothing says what it is")
         else:
             spec, origin = _assumed(parameter), Origin("assumed", f"it is a {parameter.kind}")
@@ -99,19 +102,6 @@ def _spec(
         comment,
         tuple(_alternatives(kernel, made, origins)),
         tuple(argument.spec for argument in made),
-    )
-
-
-def _is_called(kernel: KernelSite, parameter: TemplateParameter) -> bool:
-    """True for a parameter that stands for functions: `F f` and then `f(x)`, or `F{}(x)`."""
-    if parameter.kind != "typename":
-        return False
-    called = {one.name for one in kernel.arguments if set(_WORD.findall(one.type)) - {"const"} == {parameter.name}}
-    words = [token.text for token in kernel.piece.tokens]
-    return any(
-        (word in called and words[at + 1] == "(" and words[at - 1] not in (".", "->", "::"))
-        or (word == parameter.name and words[at + 1 : at + 4] in (["{", "}", "("], ["(", ")", "("]))
-        for at, word in enumerate(words[:-1])
     )
 
 
@@ -137,7 +127,12 @@ def _alternatives(
     }
     if not guessed:
         return []
-    return [tuple(Argument(a.name, other) if a.name in guessed else a for a in arguments) for other in _TYPES[1:]]
+    alike = [tuple(Argument(a.name, other) if a.name in guessed else a for a in arguments) for other in _TYPES[1:]]
+    passed = {parameter.name for parameter in kernel.template if is_passed(kernel, parameter)} & guessed
+    if passed:
+        # What it is given to may call it.
+        alike.insert(0, tuple(Argument(a.name, UNKNOWN) if a.name in passed else a for a in arguments))
+    return alike
 
 
 def _configs(sources: Sequence[Given]) -> tuple[Config, ...]:

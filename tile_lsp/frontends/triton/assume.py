@@ -48,6 +48,8 @@ class Guess(msgspec.Struct, frozen=True):
 
     pointer: str = ""
     """Dtype of pointers' elements; empty: as the use suggests."""
+    dot: str = ""
+    """The same, of those whose elements are operands of `tl.dot`."""
     flags: bool = False
     dim: int = 64
     """Of constants that are no block's side."""
@@ -83,6 +85,8 @@ GUESSES = (
     Guess(pointer="i64"),
     Guess(pointer="i8"),
     Guess(pointer="i8", dim=1024),
+    Guess(dot="fp8e4nv"),
+    Guess(dot="i8"),
     Guess(dim=4, block=64),
     Guess(dim=1024, block=64),
     Guess(dim=8, block=32, flags=True, optional=True),
@@ -135,7 +139,10 @@ def assume(
         if block != parameter.block or element:
             known = msgspec.structs.replace(parameter, block=block, element=element)
             made[parameter.name] = _one(known, usage, guess, warps)
-        if parameter.constexpr and parameter.default is None:
+        value = next((one.value for one in asserted if one.value), "")
+        if value and parameter.constexpr:
+            made[parameter.name] = Assumed(value, Origin("assumed", "the kernel asserts it"))
+        elif parameter.constexpr and parameter.default is None:
             made[parameter.name] = _multiple(
                 made[parameter.name], _lengths([o.divisor for o in asserted if o.divisor], made)
             )
@@ -238,7 +245,9 @@ def _pointer(parameter: Parameter, usage: Usage, use: Use, guess: Guess) -> Assu
 
 
 def _float(usage: Usage, use: Use, guess: Guess) -> str:
-    half = (usage.has_dot and not usage.needs_float32) or use.dot
+    if use.dot and guess.dot:
+        return guess.dot
+    half = (usage.has_dot and not usage.needs_float32 and not use.full) or use.dot
     if guess.pointer == "other":
         return "fp32" if half else "fp16"
     return guess.pointer or ("fp16" if half else "fp32")

@@ -43,6 +43,8 @@ _COUNTS = {"num_stages": 3, "loop_unroll_factor": 2}
 _FLOATING = frozenset(
     {"exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sigmoid", "erf", "sin", "cos", "sqrt_rn", "tanh", "softmax"}
 )
+#: What takes no half precision.
+_FULL = (_FLOATING | {"div_rn"}) - {"softmax"}
 _LANGUAGES = ("triton.language.", "triton.experimental.gluon.language.")
 _DEPTH = 8
 
@@ -364,9 +366,12 @@ class _Reader:
                 for value in node.args:
                     for name in self._names(value):
                         self._use(name).static_loop = True
-        elif word in _FLOATING - {"softmax"}:
-            if any(self._loaded_in(value) for value in node.args[:1]):
+        elif word in _FULL:
+            if word in _FLOATING and any(self._loaded_in(value) for value in node.args[:1]):
                 self.usage.needs_float32 = True
+            for value in node.args:
+                for name in self._loaded_in(value) | self._leaves(value):
+                    self._use(name).full = True
         elif word in ("where",) and node.args:
             self._conditions(node.args[0])
         elif word == "cast" and len(node.args) > 1:
@@ -402,8 +407,9 @@ class _Reader:
                 own.dot = own.dot or use.dot
                 own.descriptor = own.descriptor or use.descriptor
                 own.floating = own.floating or use.floating
-            for name in self._leaves(value) | self._loaded_in(value) if use.asserted else ():
+            for name in self._leaves(value) | self._loaded_in(value) if use.asserted or use.full else ():
                 self._use(name).asserted = tuple(dict.fromkeys((*self._use(name).asserted, *use.asserted)))
+                self._use(name).full = self._use(name).full or use.full
             if isinstance(value, ast.Name):
                 for name in self.aliases.get(value.id, ()):
                     own = self._use(name)
@@ -518,7 +524,12 @@ class _Reader:
                 left=ast.BinOp(left=ast.Name(id=name), op=ast.Mod(), right=ast.Name() | ast.Constant() as divisor),
                 comparators=[ast.Constant(value=0)],
             ) if name in self.parameters:
-                self._insist({name}, Asserted("", ast.unparse(divisor), flag, holds))
+                self._insist({name}, Asserted(divisor=ast.unparse(divisor), flag=flag, holds=holds))
+            case (
+                ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=value)])
+                | ast.Compare(left=ast.Constant(value=value), comparators=[ast.Name(id=name)])
+            ) if name in self.parameters and (made := spec.literal(value)) is not None:
+                self._insist({name}, Asserted(value=made, flag=flag, holds=holds))
         for side, other in ((test.left, test.comparators[0]), (test.comparators[0], test.left)):
             if not isinstance(side, ast.Attribute) or side.attr not in ("dtype", "element_ty"):
                 continue
@@ -527,7 +538,7 @@ class _Reader:
                 owner = owner.value
             found = spec.dtype(other.attr) if isinstance(other, ast.Attribute) and self._is_language(other) else None
             if found is not None:
-                self._insist(self._leaves(owner) | self._loaded_in(owner), Asserted(found, "", flag, holds))
+                self._insist(self._leaves(owner) | self._loaded_in(owner), Asserted(found, flag=flag, holds=holds))
 
     def _insist(self, names: Iterable[str], asserted: Asserted) -> None:
         for name in names:

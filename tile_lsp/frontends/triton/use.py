@@ -6,11 +6,13 @@ import msgspec
 
 
 class Asserted(msgspec.Struct, frozen=True):
-    """A dtype that a kernel insists on, or a divisor."""
+    """A dtype that a kernel insists on, or a divisor, or a value."""
 
     dtype: str = ""
     divisor: str = ""
     """A parameter, or a number."""
+    value: str = ""
+    """As a spec."""
     flag: str = ""
     """The parameter that it hangs on; empty where it always holds."""
     holds: bool = True
@@ -53,6 +55,8 @@ class Use(msgspec.Struct):
     """Why it has to be 1."""
     fraction: str = ""
     """Compared with this number, which is no integer."""
+    full: bool = False
+    """What it is, or what is loaded through it, goes into functions that take no half precision."""
     floating: bool = False
     """What is stored through it is no integer."""
     layout: int = -1
