@@ -122,6 +122,15 @@ async def test_a_lambda_is_no_error(cuda: Cuda):
     )
 
 
+async def test_a_lambda_that_is_only_passed_on_is_no_error(cuda: Cuda):
+    apply = "template <typename G> __device__ void apply(float *x, G g) { auto y = g(x[1]); x[0] = y; }\n"
+    name = await cuda.open(f"{apply}template <typename F>\n__global__ void k(float *x, F f) {{ apply(x, f); }}\n")
+    view = cuda.bench.kernel(name)
+    assert not view.faults
+    assert view.inference is not None
+    assert [remark.code for remark in view.inference.remarks] == ["callable"]
+
+
 async def test_what_is_wrong_beside_a_lambda(cuda: Cuda):
     found = await cuda.faults("template <typename F>\n__global__ void k(F f) {\n    f(y);\n}\n")
     assert found == [('identifier "y" is undefined', ["3: y"])]
