@@ -11,7 +11,7 @@ import pytest
 from tile_lsp.analysis.comments import read_comments
 from tile_lsp.analysis.python import Workspace, find_kernels
 from tile_lsp.frontends.base import JobSpec
-from tile_lsp.frontends.triton import Triton
+from tile_lsp.frontends.triton import Triton, jobs
 from tile_lsp.frontends.triton.spec import SpecFault, canonical
 from tile_lsp.model.settings import decode
 
@@ -887,3 +887,23 @@ def test_a_hook_may_be_handed_on():
 def test_a_block_that_no_descriptor_may_have_is_none():
     found = arguments(specs_of(HOOKS.replace("hook(given)", "other(given)") % "configs()")[0])
     assert found["b_desc"] == "tensordesc<fp32[64,64]>"
+
+
+def test_other_readings_are_worked_out_for_the_job_that_asks(monkeypatch: pytest.MonkeyPatch):
+    asked = []
+    real = jobs.alternatives
+    monkeypatch.setattr(jobs, "alternatives", lambda *given: asked.append(given) or real(*given))
+    text = """
+    @triton.autotune([triton.Config({"B": b, "C": c}) for b in (16, 32, 64, 128) for c in (1, 2, 4)], key=[])
+    @triton.jit
+    def k(x, B: tl.constexpr, C: tl.constexpr):
+        tl.store(x + tl.arange(0, B), C)
+    """
+    specs, again = specs_of(text), specs_of(text)
+    assert len(specs) == 12
+    assert specs == again
+    assert specs != specs_of(text.replace("tl.store(x + tl.arange(0, B), C)", "tl.store(x, C == None)"))
+    assert not asked
+    assert specs[3].alternatives[0] != specs[3].arguments
+    assert len(specs[3].alternatives) == len(tuple(specs[3].alternatives))
+    assert len(asked) == 1

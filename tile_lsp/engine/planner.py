@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import itertools
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tile_lsp.analysis.snapshot import ArgumentView, JobView
@@ -23,7 +24,7 @@ from .workers import Environment, WorkerPool
 class PlannedJob(NamedTuple):
     view: JobView
     compilation: Compilation
-    alternatives: tuple[tuple[Argument, ...], ...] = ()
+    alternatives: Sequence[tuple[Argument, ...]] = ()
     """Other arguments to assume, should inference fail with these."""
 
     def assuming(self, arguments: tuple[Argument, ...]) -> PlannedJob:

@@ -6,8 +6,9 @@ every step by exactly what the step reads, and gives the bytes back to the front
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, overload, runtime_checkable
 
 import msgspec
 
@@ -31,6 +32,36 @@ class Origin(msgspec.Struct, frozen=True):
     """For people: `"used as an operand of ct.mma"`, `"matmul.py:3"`."""
 
 
+class Readings(Sequence[tuple[Argument, ...]]):
+    """Other readings of a job's arguments, worked out when somebody first asks: most jobs need none.
+
+    Equal where what they are worked out from is.
+    """
+
+    def __init__(self, ground: object, work_out: Callable[[], Iterable[tuple[Argument, ...]]]) -> None:
+        self._ground = ground
+        self._work_out = work_out
+
+    @functools.cached_property
+    def _all(self) -> tuple[tuple[Argument, ...], ...]:
+        return tuple(self._work_out())
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[Argument, ...]: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[tuple[Argument, ...], ...]: ...
+    def __getitem__(self, index: int | slice) -> tuple[Argument, ...] | tuple[tuple[Argument, ...], ...]:
+        return self._all[index]
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Readings) and self._ground == other._ground
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 class JobSpec(msgspec.Struct, frozen=True):
     """A job before the engine has put the version and the toolchain in: arguments with their origins, and configs."""
 
@@ -40,7 +71,7 @@ class JobSpec(msgspec.Struct, frozen=True):
     configs: tuple[Config, ...]
     """One or more; a config without a target is resolved by the engine (workspace's setting, device, else an error)."""
     comment: JobComment | None = None
-    alternatives: tuple[tuple[Argument, ...], ...] = ()
+    alternatives: Sequence[tuple[Argument, ...]] = ()
     """Other readings of what was assumed, each as long as `arguments`, to be tried in turn should inference fail."""
     expressions: tuple[str, ...] = ()
     """Python in the arguments, evaluated in the kernel's module: what it names is part of the closure."""

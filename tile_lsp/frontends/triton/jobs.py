@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.python import KernelSite, Workspace
-from tile_lsp.frontends.base import JobSpec, Origin, Problem
+from tile_lsp.frontends.base import JobSpec, Origin, Problem, Readings
 from tile_lsp.frontends.names import Names
 from tile_lsp.model.job import Argument, Config, Scalar
 from tile_lsp.model.settings import Settings
@@ -167,12 +167,17 @@ def _spec(source: _Sources, comment: JobComment | None, usage: Usage) -> JobSpec
     warps = warps if isinstance(warps, int) and warps > 0 else 4
     blocks = source.config.blocks if source.config is not None else None
     first = assume(parameters, usage, GUESSES[0], warps, blocks)
+
+    def others() -> Iterator[tuple[Argument, ...]]:
+        return (_arguments(parameters, other) for other in alternatives(parameters, usage, warps, blocks))
+
     return JobSpec(
         _arguments(parameters, first),
         tuple(assumed.origin for assumed in first),
         configs,
         comment,
-        tuple(_arguments(parameters, other) for other in alternatives(parameters, usage, warps, blocks)),
+        # Not compared: what a config's hook sets, which the kernel's own text says.
+        Readings((parameters, usage, warps), others),
         tuple(one.spec[1:] for one in first if one.spec.startswith("=") and one.origin.kind != "assumed"),
     )
 
