@@ -252,3 +252,19 @@ async def test_cooperative_groups(cuda: Cuda, more: str, fault: str | None):
     assert inference is not None
     assert [fault.message for fault in inference.faults] == ([fault] if fault else [])
     assert cuda.bench.types_of(name, "sum") == {"float"}
+
+
+async def test_remarks_name_functions_as_they_are_written(cuda: Cuda):
+    made = await cuda.show("""\
+        namespace ops { template <typename T> __device__ __noinline__ T twice(T x) { return x * 2; } }
+        __device__ __forceinline__ float once(float x) { return x + 1; }
+        // tile-lsp: target=sm_90
+        __global__ void k(float *x) { x[0] = ops::twice(x[1]) + once(x[2]); }
+        """, Stage.REMARKS)  # fmt: skip
+    assert made.text.split("\n") == snapshot(
+        [
+            "float ops::twice<float>(float) not inlined into k(float*) because it should never be inlined (cost=never)",
+            "once(float) inlined into k(float*) with cost=always",
+            "",
+        ]
+    )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 
 import msgspec
 
-from tile_lsp.model.location import Place
+from tile_lsp.model.location import Chain, Place
 from tile_lsp.model.outcome import Artifact, Remark, Severity
 from tile_lsp.model.stage import Stage
 
@@ -32,13 +33,27 @@ def read(log: str, warnings: bytes) -> Artifact:
         remark = _remark(line.strip())
         if remark is not None:
             found[remark] = None
-    kept = tuple(sorted(found, key=lambda remark: (remark.chain, remark.message)))
+    done = {(remark.chain, remark.message.partition(" with ")[0]) for remark in found}
+    kept = tuple(
+        sorted(
+            (remark for remark in found if not _is_overtaken(remark, done)),
+            key=lambda remark: (remark.chain, remark.message),
+        )
+    )
     return Artifact(
         stage=Stage.REMARKS,
         text="".join(f"{_row(remark)}\n" for remark in kept),
         lines=tuple((remark.chain,) if remark.chain else () for remark in kept),
         remarks=kept,
     )
+
+
+_UNDONE = " will not be inlined "
+
+
+def _is_overtaken(remark: Remark, done: AbstractSet[tuple[Chain, str]]) -> bool:
+    """True for what an early pass says that it won't do and a later one does all the same."""
+    return _UNDONE in remark.message and (remark.chain, remark.message.replace(_UNDONE, " inlined ")) in done
 
 
 def _row(remark: Remark) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ... import distributions, faults
-from . import clang_llvm, diagnostics, nvcc, unit
+from . import clang_llvm, diagnostics, mangled, nvcc, unit
 from .compiler import Compiler, Result
 
 _FILE = re.compile(r'^(\s*\.file\s+\d+ )"/((?:[^"\\]|\\.)*)"', re.MULTILINE)
@@ -173,7 +173,7 @@ class Held:
         blobs = {
             "ptx": self._named(result.blobs["ptx"].decode("utf-8", "replace").rstrip("\0")).encode(),
             "cubin": result.blobs["cubin"],
-            "log": result.log.encode(),
+            "log": mangled.readable(result.log).encode(),
             "warnings": self._warnings(result.log),
         }
         clang = clang_llvm.find()
@@ -186,7 +186,11 @@ class Held:
         made = nvcc.compile_unit(program, self._unit, hints, target)
         if not made.ok:
             return {"faults": {"": diagnostics.to_faults(made.log, self._unit.members, "nvcc")}}
-        blobs = {**made.blobs, "warnings": self._warnings(made.log)}
+        blobs = {
+            **made.blobs,
+            "log": mangled.readable(made.log).encode(),
+            "warnings": self._warnings(made.log),
+        }
         encoded = {name: base64.b64encode(data).decode() for name, data in blobs.items()}
         return {"blobs": encoded, "values": {"clang": False}, "faults": {}}
 
