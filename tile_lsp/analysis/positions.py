@@ -324,12 +324,13 @@ class Positions:
         parts = self._members.get(place.member)
         if not parts:
             return None
-        index = base = 0
-        if len(parts) > 1:
-            starts = self._starts[place.member]
-            index = max(0, bisect.bisect_right(starts, max(1, place.line)) - 1)
-            base = starts[index] - 1
-        part = parts[index]
+        if len(parts) == 1:
+            known = self._correspondence(place.member, 0).exact.get(Span(*place[1:]))
+            if known is not None:
+                return SourceRange(parts[0].path, _moved(known, parts[0].offset))
+        starts = self._starts[place.member]
+        index = max(0, bisect.bisect_right(starts, max(1, place.line)) - 1)
+        part, base = parts[index], starts[index] - 1
         found = self._correspondence(place.member, index)
         span = _resolve(found, place.line - base, place.column, place.end_line, place.end_column, base)
         if span is None:
@@ -431,7 +432,8 @@ def _all_spans(node: ast.AST) -> Iterator[Span]:
 
 
 def _moved(span: Span, lines: int) -> Span:
-    return Span(span.line + lines, span.column, span.end_line + lines, span.end_column)
+    line, column, end_line, end_column = span
+    return Span(line + lines, column, end_line + lines, end_column)
 
 
 def _running(counts: Iterable[int]) -> Iterator[int]:

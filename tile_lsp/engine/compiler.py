@@ -52,6 +52,8 @@ _MOST_CLAIMS = 16
 """As many as workers are kept with their typed IR."""
 _PATIENCE = 5.0
 """Seconds. About what inferring again costs at the most."""
+_HEAD_START = 0.001
+"""Seconds that types get to reach who waits for them, before anything else is done about them."""
 _PARTING = 5.0
 """Seconds that the end of a session waits for what is being written down."""
 
@@ -217,9 +219,9 @@ class Compiler:
             entry = _decode_entry(key, blobs)
             if entry is not None:
                 return entry
+        seen = functools.cache(lambda reached: compilation.closure.digest_of(frozenset(reached)))
         for specialisation in self._specialisations(compilation):
-            seen = compilation.closure.digest_of(frozenset(specialisation.reached))
-            if seen == specialisation.seen and specialisation.key != key:
+            if seen(specialisation.reached) == specialisation.seen and specialisation.key != key:
                 entry = self._entries.get(specialisation.key)
                 if entry is not None and not is_current(entry.inference):
                     entry = None
@@ -253,6 +255,7 @@ class Compiler:
 
         async def keep() -> Entry | Fault:
             async with lock:
+                await asyncio.sleep(_HEAD_START)
                 entry = inferred.entry
                 if self._holders.get(entry.key) is not None and self._claims.get(entry.key) is None:
                     claim = self._store.claim(entry.key)

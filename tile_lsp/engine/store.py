@@ -174,7 +174,7 @@ class Store:
         if self.directory is None or fcntl is None:
             yield
             return
-        path = self.directory / "locks" / key
+        path = self.directory / f"locks/{key}"
         descriptor = -1
         delay = 0.002
         try:
@@ -220,12 +220,16 @@ class Store:
 
     def _claim(self, key: str) -> Path:
         assert self.directory is not None
-        return self.directory / "locks" / f"{key}.claim"
+        return self.directory / f"locks/{key}.claim"
 
     def _try_lock(self, path: Path) -> int:
         """A descriptor that holds the lock, or -1 if another process does."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        try:
+            descriptor = os.open(path, flags, 0o600)
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(path, flags, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # Its last holder may have removed the file between our open and our lock: then we hold nothing.
@@ -241,16 +245,17 @@ class Store:
 
     def _index(self, key: str) -> Path:
         assert self.directory is not None
-        return self.directory / "index" / key[:2] / key
+        return self.directory / f"index/{key[:2]}/{key}"
 
     def _object(self, digest: str) -> Path:
         assert self.directory is not None
-        return self.directory / "objects" / digest[:2] / digest
+        return self.directory / f"objects/{digest[:2]}/{digest}"
 
     def _read(self, key: str) -> dict[str, bytes] | None:
         try:
             path = self._index(key)
-            index = msgspec.json.decode(path.read_bytes(), type=_Index)
+            with open(path, "rb") as file:
+                index = msgspec.json.decode(file.read(), type=_Index)
             if index.schema != SCHEMA or index.key != key:
                 return None
             blobs = {}

@@ -63,8 +63,9 @@ class _Index:
                     continue
                 for record in records:
                     if (place := self.positions.resolve(record.chain[0])) is not None:
-                        for line in range(place.span.line, place.span.end_line + 1):
-                            found.setdefault(line, []).append((place.span, record))
+                        span = place.span
+                        for line in range(span[0], span[2] + 1):
+                            found.setdefault(line, []).append((span, record))
         return found
 
 

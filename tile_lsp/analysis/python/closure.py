@@ -27,7 +27,7 @@ from .kernels import KernelSite, walk_path
 from .nested import Lifted, Unbound, lift
 from .parse import Broken, Placed, PythonFile, Statement, source_of
 from .prune import Need, cut
-from .scope import Bindings, Chain, Reads, Target, bindings, parse_expression, reads
+from .scope import Bindings, Chain, Reads, Target, bindings, parse_expression, reads, reads_of
 from .text import shifted, span_of
 from .unparse import UnfaithfulError, is_string, normalised, without_docstrings
 from .unseen import unseen_changes
@@ -745,7 +745,7 @@ class _Builder:
                 found.add(key)
                 for other in states:
                     if other.file.path == meaning.file.path:
-                        queue.extend((other, inner) for inner in reads([meaning.node]).chains)
+                        queue.extend((other, inner) for inner in reads_of(meaning.node).chains)
                         break
         return found
 

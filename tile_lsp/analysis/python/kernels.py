@@ -150,13 +150,14 @@ class _KernelFinder:
                 node = node.args[0]
             else:
                 node = node.func
-        name = self._resolve(node, scopes, self.decorators)
-        if name in self.decorators:
-            return name, False
         chain = chain_of(node)
         if chain is None:
             return None
-        for meaning in self.workspace.meanings(self.file, chain, scopes):
+        meanings = self.workspace.meanings(self.file, chain, scopes)
+        name = next((meaning.dotted for meaning in meanings if meaning.dotted in self.decorators), None)
+        if name is not None:
+            return name, False
+        for meaning in meanings:
             if isinstance(meaning.node, ast.Call) and not meaning.rest and meaning.file is not None:
                 inner = meaning.node
                 if self._resolve_in(meaning.file, inner.func, _PARTIALS) in _PARTIALS and inner.args:

@@ -306,6 +306,14 @@ def reads(nodes: Sequence[ast.AST]) -> Reads:
     return reader.result()
 
 
+def reads_of(node: Function) -> Reads:
+    """Of one definition. Kept with the node, which several ask."""
+    found = node.__dict__.get("_reads")
+    if found is None:
+        found = node._reads = reads([node])  # type: ignore[union-attr]
+    return found
+
+
 class _Scope:
     """One nested scope while it is walked."""
 

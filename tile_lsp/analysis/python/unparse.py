@@ -88,11 +88,13 @@ class Source:
     def __init__(self, text: str, tree: ast.Module) -> None:
         self._lines = [line.encode() for line in text.split("\n")]
         self._tree = tree
-        self._statements = {id(node) for node in _statements(tree)}
+        self._own = {id(node) for node in _statements(tree)}
 
-    def segment(self, node: ast.stmt) -> tuple[str, str] | None:
-        """What stands before a statement in its first line, and its text; None where it is not of this tree."""
-        if id(node) not in self._statements or node.end_lineno is None:
+    def segment(self, node: ast.stmt | ast.expr) -> tuple[str, str] | None:
+        """What stands before a statement or a decorator in its first line, and its text; None where it is not of this
+        tree.
+        """
+        if id(node) not in self._own or node.end_lineno is None:
             return None
         first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
         lines = self._lines[first - 1 : node.end_lineno]
@@ -101,7 +103,9 @@ class Source:
         return before.decode(), b"\n".join(lines).decode()
 
 
-def _statements(node: ast.AST) -> Iterator[ast.stmt]:
+def _statements(node: ast.AST) -> Iterator[ast.stmt | ast.expr]:
+    """With their decorators."""
+    yield from getattr(node, "decorator_list", ())
     for field in _BLOCKS:
         for child in getattr(node, field, ()):
             if isinstance(child, ast.stmt):
@@ -113,16 +117,22 @@ def _by_parts(node: ast.stmt, source: Source) -> str | None:
     """A definition, its body statement by statement; None for what can't be done so."""
     if not isinstance(node, _DEFINITIONS) or is_string(node.body[0]):
         return None
-    lines = _whole([rebuilt(node, body=[ast.Pass()])]).split("\n")[:-1]
-    for child in node.body:
-        segment = source.segment(child)
-        text = _normalised_segment(*segment) if segment is not None else None
-        if text is None:
-            return None
+    head = _whole([rebuilt(node, body=[ast.Pass()], decorator_list=[])]).split("\n")[:-1]
+    decorators = [_part(decorator, source) for decorator in node.decorator_list]
+    body = [_part(child, source) for child in node.body]
+    if None in decorators or None in body:
+        return None
+    lines = [*(f"@{text}" for text in decorators), *head]
+    for child, text in zip(node.body, body, strict=True):
         if isinstance(child, _DEFINITIONS):
             lines.append("")  # as `ast.unparse` has it
         lines += [f"    {line}" if line else "" for line in text.split("\n")]
     return "\n".join(lines)
+
+
+def _part(node: ast.stmt | ast.expr, source: Source) -> str | None:
+    segment = source.segment(node)
+    return _normalised_segment(*segment) if segment is not None else None
 
 
 @functools.lru_cache(maxsize=8192)

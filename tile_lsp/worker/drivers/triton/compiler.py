@@ -23,6 +23,7 @@ from triton.runtime.autotuner import Autotuner, Heuristics
 from triton.runtime.jit import JITFunction
 
 from .device import Device
+from .recording import Unverified
 
 try:
     from triton.experimental.gluon import GluonASTSource
@@ -146,6 +147,8 @@ class Compiler:
         module = source.make_ir(
             backend.target, options, backend.get_codegen_implementation(options), backend.get_module_map(), context
         )
+        if isinstance(module, Unverified):
+            module = module.module
         module.context = context
         return module
 
@@ -153,6 +156,8 @@ class Compiler:
         """TTIR: the module after its first passes. It stays what it is for Gluon, whose front end makes a later IR."""
         stages = self._stages(backend, options, Language.GLUON if is_gluon else Language.TRITON)
         if "ttir" in stages:
+            if not module.verify():
+                raise RuntimeError("the module is not valid")
             context = module.context
             module = stages["ttir"](module, {"target": backend.target})
             module.context = context

@@ -7,7 +7,8 @@ and afterwards the value that it stands for. What is noted there is little: text
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+import functools
+from collections.abc import Callable, Collection
 from typing import Any, NoReturn
 
 from ...absent import Nothing, reason
@@ -16,6 +17,11 @@ from . import typetext
 Place = list[Any]
 Chain = list[Place]
 
+#: From this release on places are exact,
+_EXACT = (3, 8)
+#: and up to this one we know what the generator does with each node.
+_KNOWN = (3, 9)
+
 _active: Recorder | None = None
 
 
@@ -23,6 +29,18 @@ def install(code_generator: Any, release: tuple[int, int]) -> None:
     """Once a process: put the subclass in place."""
     if not getattr(code_generator.CodeGenerator, "records_types", False):
         code_generator.CodeGenerator = _subclass(code_generator, release)
+
+
+class Unverified:
+    """A finished module, in whose place triton verifies this one: that has time until the passes run, and all types are
+    known. Gluon's is verified at once, since it is its layouts that may be wrong.
+    """
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+
+    def verify(self) -> bool:
+        return True
 
 
 class Recorder:
@@ -149,7 +167,7 @@ def _subclass(code_generator: Any, release: tuple[int, int]) -> type:
     error_type = code_generator.CompilationError
     # Before 3.8 an operation got the place of the operand that was visited last, columns counted from 0, and those of
     # an indented function from its indentation.
-    exact = release >= (3, 8)
+    exact = release >= _EXACT
 
     class Recording(base):  # type: ignore[misc, valid-type]
         records_types = True
@@ -165,6 +183,7 @@ def _subclass(code_generator: Any, release: tuple[int, int]) -> type:
             self.conditionals: dict[tuple[int, int], ast.IfExp] = {}
             self.target: ast.Name | None = None
             self.indent = _indent(self.jit_fn)
+            self.first_column = self.begin_col if exact else self.indent + 1
             self.noted = recorder is not None and self.file_name in recorder.members
             if recorder is not None:
                 if recorder.stack:
@@ -182,9 +201,11 @@ def _subclass(code_generator: Any, release: tuple[int, int]) -> type:
                 try:
                     result = self._visit(node)
                     self.complete = True
-                    return result
                 finally:
                     recorder.stack.pop()
+                if not recorder.stack and not self.is_gluon:
+                    self.module = Unverified(self.module)
+                return result
             # Nodes that the generator made up have no place.
             if not self.noted or not hasattr(node, "lineno"):
                 return self._visit(node)
@@ -223,24 +244,27 @@ def _subclass(code_generator: Any, release: tuple[int, int]) -> type:
                 raise
 
         def visit_with_place(self, node: Any) -> Any:
-            last_node, last_loc = self.cur_node, self.builder.get_loc()
+            """As triton does, straight to the method for a kind of node, and with one place for all releases."""
+            builder, last_node = self.builder, self.cur_node
+            last = builder.get_loc()
             self.cur_node = node
             if hasattr(node, "lineno") and hasattr(node, "col_offset"):
-                here = self.builder.create_loc(
-                    self.file_name, self.begin_line + node.lineno, self.indent + node.col_offset + 1
-                )
+                column = self.first_column + node.col_offset
+                here = builder.create_loc(self.file_name, self.begin_line + node.lineno, column)
                 if self.name_loc_as_prefix is not None:
-                    here = self.builder.create_name_loc(self.name_loc_as_prefix, here)
-                self.builder.set_loc(here)
+                    here = builder.create_name_loc(self.name_loc_as_prefix, here)
+                builder.set_loc(here)
             try:
-                result = ast.NodeVisitor.visit(self, node)
+                result = method_for(type(node))(self, node)
             except error_type:
                 raise
             except Exception as error:
                 raise error_type(self.jit_fn.src, self.cur_node, repr(error)) from None
-            if last_loc:
+            if last:
+                if exact and self.name_loc_as_prefix is not None and last.get_name() is None:
+                    last.set_name(self.name_loc_as_prefix)
                 self.cur_node = last_node
-                self.builder.set_loc(last_loc)
+                builder.set_loc(last)
             return result
 
         def set_value(self, name: str, value: Any) -> None:
@@ -279,7 +303,11 @@ def _subclass(code_generator: Any, release: tuple[int, int]) -> type:
                         recorder.notes.append((self, node, "param", name, self.lscope[name]))
             return super().visit_compound_statement(statements)
 
-    visit = base.visit if exact else Recording.visit_with_place
+    @functools.cache
+    def method_for(kind: type[ast.AST]) -> Callable[[Any, Any], Any]:
+        return getattr(Recording, f"visit_{kind.__name__}", Recording.generic_visit)
+
+    visit = Recording.visit_with_place if release <= _KNOWN else base.visit
     return Recording
 
 
