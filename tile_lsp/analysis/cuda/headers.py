@@ -135,4 +135,5 @@ def inclusion(name: str, words: AbstractSet[str]) -> str:
         return "\n".join(f"#include <{header}>" for header in cub.headers_for(words))
     if not name.startswith("cuda/std/"):
         return f"#include <{name}>"
-    return f"#include <{name}>\nnamespace std {{ using namespace cuda::std; }}"
+    # Some are nothing but macros, and open no namespace.
+    return f"#include <{name}>\nnamespace cuda {{ namespace std {{}} }}\nnamespace std {{ using namespace cuda::std; }}"

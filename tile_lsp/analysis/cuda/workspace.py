@@ -330,10 +330,13 @@ class Workspace:
         self._resolved: dict[tuple[str, str], str | None] = {}
 
     def file(self, path: str) -> CudaFile | None:
+        text = self._text(path)
+        return None if text is None else parse(path, text)
+
+    def _text(self, path: str) -> str | None:
         if path not in self._texts:
             self._texts[path] = self._read(path)
-        text = self._texts[path]
-        return None if text is None else parse(path, text)
+        return self._texts[path]
 
     @property
     def missing(self) -> frozenset[str]:
@@ -353,13 +356,13 @@ class Workspace:
         ]
 
     def unit(self, path: str) -> Unit:
-        """What a file is compiled in: of a header, the first source beside it that includes it, if there is one."""
+        """What a file is compiled in: the first source beside it that includes it, if there is one."""
         if path not in self._units:
-            head = self._head(path) if not path.endswith(".cu") else path
+            head = self._head(path)
             self._units[path] = self._units[head] if head in self._units else Unit(self, head)
         return self._units[path]
 
-    def _head(self, path: str) -> str:
+    def _head(self, path: str, inner: tuple[str, ...] = ()) -> str:
         folder, name = os.path.split(path)
         try:
             others = sorted(other for other in os.listdir(folder) if other.endswith(".cu"))
@@ -367,12 +370,13 @@ class Workspace:
             return path
         for other in others:
             source = os.path.join(folder, other)
-            file = self.file(source)
-            if file is None or name not in file.text:
+            # Most files of a folder don't so much as mention it: those are not split for that.
+            if source in (path, *inner) or name not in (self._text(source) or ""):
                 continue
-            for piece in file.pieces:
+            file = self.file(source)
+            for piece in file.pieces if file is not None else ():
                 if piece.kind == INCLUDE and self.resolve(_spec(piece), source) == path:
-                    return source
+                    return self._head(source, (path, *inner))
         return path
 
     def pieces(self, path: str, seen: set[str] | None = None) -> list[Piece]:

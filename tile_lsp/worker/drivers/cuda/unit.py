@@ -57,6 +57,8 @@ _TYPES = {
     "CUsurfObject": "unsigned long long",
     "CUtensorMap": "struct CUtensorMap_st { alignas(64) unsigned long long opaque[16]; }",
 }
+#: Of `<cstdint>`, which nvcc's first header includes.
+_INTEGERS = re.compile(r"u?int(?:_least|_fast)?(?:8|16|32|64)_t|u?int(?:ptr|max)_t")
 #: What front ends write for the type of a lambda or a functor that nothing names: enough to type what is around it.
 UNKNOWN = "unknown_callable"
 _UNKNOWN = (
@@ -93,8 +95,8 @@ class Unit(NamedTuple):
 def compose(closure: Mapping[str, Any], arguments: Sequence[Sequence[str]]) -> Unit:
     members = {member["id"]: member["text"] for module in closure["modules"] for member in module["members"]}
     text_of_members = "".join(f'#line 1 "{name}"\n{text}\n' for name, text in members.items())
-    source = _prelude(text_of_members) + text_of_members
     values = [value for _, value in arguments]
+    source = _prelude(text_of_members, set(_WORD.findall(" ".join(values)))) + text_of_members
     source += _UNKNOWN if UNKNOWN in values else ""
     expression = closure["entry"]["expression"]
     space = expression.partition("<")[0].rpartition("::")[0]
@@ -105,17 +107,24 @@ def compose(closure: Mapping[str, Any], arguments: Sequence[Sequence[str]]) -> U
     return Unit(source, text_of_members, members, name, "<" in name, tuple(closure.get("roots") or ()))
 
 
-def _prelude(text: str) -> str:
-    """What stands before the first member, of it what the members have a use for."""
-    words = set(_WORD.findall(text))
+def _prelude(text: str, more: set[str]) -> str:
+    """What stands before the first member, of it what the members, and `more` words, have a use for."""
+    words = set(_WORD.findall(text)) | more
     lines = [
         f"#define {name} {value}\n" for name, value in _C_LIBRARY.items() if name in words and not _given(text, name)
     ]
     # A typedef may be said twice; a class of the name, or a template's parameter, may not.
     for name, type_ in _TYPES.items():
-        if name in words and not re.search(rf"\b(?:struct|class|union|enum|typename|define|using)\s+{name}\b", text):
+        if name in words and not _declares(text, name):
             lines.append(f"typedef {type_} {name};\n")
+    if any(_INTEGERS.fullmatch(word) and not _declares(text, word) for word in words):
+        lines.append("#include <cuda/std/cstdint>\n")
     return _PRELUDE + "".join(lines)
+
+
+def _declares(text: str, name: str) -> bool:
+    """True if it is the name of a class, an alias or a macro, or a template's parameter."""
+    return re.search(rf"\b(?:struct|class|union|enum|typename|define|using)\s+{name}\b", text) is not None
 
 
 def _given(text: str, name: str) -> bool:

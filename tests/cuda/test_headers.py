@@ -1,0 +1,34 @@
+"""What nvcc's own headers bring along, and files that are compiled as parts of others: no error of the author's."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cuda.conftest import Cuda
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+CASES = {
+    "integers of nvcc's first header": "__global__ void k(uint8_t *x, int64_t n) { x[n] = (uintptr_t)x; }",
+    "one's own integers": "typedef unsigned char uint8_t;\n__global__ void k(uint8_t *x) { x[0] = 1; }",
+    "an integer as an argument of a template": (
+        "template <typename T> __global__ void k(T *x) { x[0] = 1; }\nvoid f(int64_t *x) { k<int64_t><<<1, 1>>>(x); }"
+    ),
+    "float.h": "#include <float.h>\n__global__ void k(float *x) { x[0] = FLT_MAX; }",
+    "climits": "#include <climits>\n__global__ void k(int *x) { x[0] = INT_MAX; }",
+    "cassert": "#include <cassert>\n__global__ void k(int *x) { assert(x[0] > 0); std::size_t n = 1; x[n] = 1; }",
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+async def test_no_error(cuda: Cuda, case: str):
+    assert await cuda.faults(CASES[case]) == []
+
+
+async def test_a_source_that_another_one_includes(cuda: Cuda):
+    cuda.bench.write("whole.cu", '#define N 32\n#include "middle.cu"\nint main() {}\n')
+    cuda.bench.write("middle.cu", '__device__ float f(float x) { return x * N; }\n#include "part.cu"\n')
+    cuda.bench.write("part.cu", "__global__ void part(float *x) { __shared__ float s[N]; x[0] = f(s[0]); }\n")
+    await cuda.bench.open("part.cu")
+    assert cuda.bench.kernel("part.cu").faults == ()
+    assert cuda.bench.types_of("part.cu", "s") == {"__shared__ float[32]"}
