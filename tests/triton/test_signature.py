@@ -22,7 +22,9 @@ HEADER = "import torch\nimport triton\nimport triton.language as tl\n\n"
 
 def workspace(text: str, **others: str) -> Workspace:
     files = {PATH: HEADER + textwrap.dedent(text), **{f"/w/{name}.py": HEADER + t for name, t in others.items()}}
-    return Workspace(files.get, ["/w"])
+    made = Workspace(files.get, ["/w"])
+    made.listing = lambda folder: [path for path in files if folder == "/w"]
+    return made
 
 
 def kernels(text: str, **others: str) -> list[str]:
@@ -907,3 +909,53 @@ def test_other_readings_are_worked_out_for_the_job_that_asks(monkeypatch: pytest
     assert specs[3].alternatives[0] != specs[3].arguments
     assert len(specs[3].alternatives) == len(tuple(specs[3].alternatives))
     assert len(asked) == 1
+
+
+APPLY = """
+    @triton.jit
+    def apply(x, fn: tl.constexpr):
+        return fn(x)
+
+    @triton.jit
+    def outer(x, fn: tl.constexpr):
+        return apply(x, fn)
+
+    @triton.jit
+    def k(x, FN: tl.constexpr%s):
+        y = tl.load(x)
+        %s
+"""
+
+
+@pytest.mark.parametrize(
+    ("default", "statement", "expected"),
+    [
+        ("", "tl.store(x, FN(y))", "=tl.abs"),
+        ("", "tl.store(x, FN(y, 1))", "=tl.maximum"),
+        ("", "tl.store(x, apply(y, FN))", "=tl.abs"),
+        ("", "tl.store(x, outer(y, fn=FN))", "=tl.abs"),
+        ("", "tl.store(x, FN(y) if FN else y)", "False"),
+        ("", "tl.store(x, y if FN == 'none' else FN(y))", "'none'"),
+        (" = 3", "tl.store(x, FN(y))", "3"),
+    ],
+)
+def test_a_function_of_the_language_stands_in_for_one_that_nothing_names(default: str, statement: str, expected: str):
+    (spec,) = specs_of(APPLY % (default, statement))
+    assert arguments(spec)["FN"] == expected
+
+
+@pytest.mark.parametrize("given", ["apply", "tl.sqrt", "tl.math.exp"])
+def test_a_function_that_is_passed_on_is_the_one_that_a_launch_names(given: str):
+    launch = f"    def f(x):\n        fn = {given}\n        k[(1,)](x, FN=fn)\n"
+    (spec,) = specs_of(APPLY % ("", "tl.store(x, outer(y, FN))") + launch)
+    assert arguments(spec)["FN"] == f"={given}"
+    assert spec.expressions == (given,)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [("main.apply", "=apply"), ("elsewhere", "=tl.abs"), ("tl.sqrt", "=tl.abs")]
+)
+def test_a_launch_in_another_file_names_a_function_of_the_kernels(given: str, expected: str):
+    run = f"import main\ndef elsewhere(x): return x\ndef f(x): main.k[(1,)](x, {given})\n"
+    (spec,) = specs_of(APPLY % ("", "tl.store(x, outer(y, FN))"), run=run)
+    assert arguments(spec)["FN"] == expected

@@ -488,3 +488,33 @@ def k(x_ptr, SIDE: tl.constexpr, COUNT: tl.constexpr):
             await asyncio.sleep(0.05)
     # The first config goes through the guesses; each of the others takes two.
     assert bench.ran()["inferences"] < 20 + 2 * 3
+
+
+FUNCTION = (
+    HEADER
+    + """
+@triton.jit
+def half(x):
+    return x.to(tl.float16)
+
+
+@triton.jit
+def through(x, fn: tl.constexpr):
+    return fn(x)
+
+
+@triton.jit
+def k(x, fn: tl.constexpr):
+    y = through(tl.load(x), fn)
+    tl.store(x, y)
+"""
+)
+
+
+@pytest.mark.parametrize(("launch", "expected"), [("", "fp32"), ("\n\ndef f(x):\n    k[(1,)](x, half)\n", "fp16")])
+async def test_a_function_that_is_only_passed_on(bench: Workbench, launch: str, expected: str):
+    name = f"passed{len(launch)}.py"
+    bench.write(name, FUNCTION + launch)
+    await bench.open(name)
+    assert not bench.kernel(name, "k").faults
+    assert bench.types_of(name, "y", "k") == {expected}

@@ -205,6 +205,8 @@ def _one(parameter: Parameter, usage: Usage, guess: Guess, warps: int) -> Assume
             shared = use.shared or re.search("shared|smem", parameter.name, re.IGNORECASE) is not None
             text = gluon.fitting(usage.language, use.layout, shared, guess.lanes, warps)
             return Assumed(text, Origin("assumed", "used as a layout"))
+        if parameter.default is None and (function := _function(usage, use)):
+            return Assumed(function, Origin("assumed", "stands in for a function that nothing names"))
         return _constant(parameter, use, guess)
     if guess.optional and (use.none or parameter.optional):
         return Assumed("None", Origin("assumed", "compared with None"))
@@ -273,6 +275,17 @@ def _scalar(parameter: Parameter, use: Use, guess: Guess) -> Assumed:
     if (_FLOAT_NAME.search(name) or _LIMIT.search(name)) and not name.startswith("stride"):
         return Assumed("fp32", Origin("assumed", "its name"))
     return Assumed("i32:16", Origin("assumed", "neither loaded from nor stored to"))
+
+
+_STAND_INS = {1: "abs", 2: "maximum", 3: "fma"}
+"""By how many arguments they take; what they give is of their arguments' type."""
+
+
+def _function(usage: Usage, use: Use) -> str:
+    """One of the language's own functions for a parameter that is called; empty for what is none, or may be nothing."""
+    if not usage.alias or use.flag or use.texts:
+        return ""
+    return f"={usage.alias}.{_STAND_INS[use.called]}" if use.called in _STAND_INS else ""
 
 
 def _constant(parameter: Parameter, use: Use, guess: Guess) -> Assumed:

@@ -143,7 +143,7 @@ def _read(
     for name, node in given:
         if hints_only and name in known:
             continue
-        values = _Values(site, path, names)
+        values = _Values(site, path, names, kernel.path)
         if (shape := values.block_shape(node)) is not None:
             blocks[name] = shape
             continue
@@ -180,7 +180,9 @@ def _bound_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, lis
 class _Values:
     """Values of expressions in the function that launches."""
 
-    def __init__(self, site: _Site, path: str, names: Names) -> None:
+    def __init__(self, site: _Site, path: str, names: Names, home: str) -> None:
+        """`home`: the file of the kernel, in which expressions are evaluated."""
+        self.home = home
         self.around = site.around
         self.offset = site.offset
         self.path = path
@@ -206,6 +208,8 @@ class _Values:
                     return self.spec(local)
                 if self._is_local(name):
                     return None
+                if (function := self._function(node)) is not None:
+                    return function
             case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
                 inner = self.spec(left)
                 if inner is None and not self._is_tensor(left):
@@ -219,8 +223,8 @@ class _Values:
             case ast.Attribute():
                 dotted = self.names.dotted(node, self.path)
                 if dotted is not None and dotted.startswith(("triton.language.", "torch.")):
-                    return spec.dtype(dotted.rpartition(".")[2])
-                return None
+                    return spec.dtype(dotted.rpartition(".")[2]) or self._of_language(node, dotted)
+                return self._function(node)
             case ast.Call(func=function, args=arguments):
                 dotted = self.names.dotted(function, self.path) or ""
                 numbers = [self._number(argument) for argument in arguments]
@@ -235,6 +239,18 @@ class _Values:
                 return None
         known = self.names.constant(node, self.path)
         return spec.literal(known.value) if known is not None else None
+
+    def _function(self, node: ast.expr) -> str | None:
+        """A function of the workspace, as the kernel's file names it."""
+        function, path = self.names.function(node, self.path) or (None, "")
+        if not isinstance(function, ast.FunctionDef):
+            return None
+        if path == self.home:
+            return f"={function.name}"
+        return f"={ast.unparse(node)}" if self.path == self.home else None
+
+    def _of_language(self, node: ast.expr, dotted: str) -> str | None:
+        return f"={ast.unparse(node)}" if self.path == self.home and dotted.startswith("triton.language.") else None
 
     def block_shape(self, node: ast.expr) -> tuple[int, ...] | None:
         """Of a tensor descriptor that the host makes: `TensorDescriptor.from_tensor(x, [64, 64])`."""

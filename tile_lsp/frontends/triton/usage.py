@@ -289,6 +289,8 @@ class _Reader:
     def _call(self, node: ast.Call) -> None:
         word = self._word(node)
         language = self._is_language(node.func)
+        if language and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            self.usage.alias = self.usage.alias or node.func.value.id
         for keyword in node.keywords if language else ():
             if keyword.arg is not None and isinstance(keyword.value, ast.Name):
                 self._keyword_use(keyword.arg, self.aliases.get(keyword.value.id, ()))
@@ -331,7 +333,7 @@ class _Reader:
             return
         if isinstance(node.func, ast.Name):
             for name in self.aliases.get(node.func.id, ()):
-                self._use(name).called = True
+                self._use(name).called = len(node.args) + len(node.keywords)
         if isinstance(node.func, ast.Attribute) and word == "to" and node.args:
             self._dtype(node.args[0])
         self._helper(node)

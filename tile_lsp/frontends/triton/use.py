@@ -48,7 +48,8 @@ class Use(msgspec.Struct):
     """Equal to one of these, or not."""
     numbers: tuple[int, ...] = ()
     """The same."""
-    called: bool = False
+    called: int = 0
+    """It is a function: called with so many arguments."""
     contiguous: bool = False
     """A stride of the last dimension of blocks: what `[None, :]` is multiplied with."""
     one: str = ""
@@ -74,6 +75,8 @@ class Usage(msgspec.Struct):
     uses: dict[str, Use]
     language: str = ""
     """What the file calls Gluon's language; empty for Triton's own."""
+    alias: str = ""
+    """What the kernel calls the language."""
     has_dot: bool = False
     rank: int = 1
     """Most dimensions of a block."""
