@@ -641,7 +641,9 @@ def test_an_assertion_says_what_is_loaded():
         return block
 
     @triton.jit
-    def k(a_desc, packed, scales, left, right, TURN: tl.constexpr, SIDE: tl.constexpr):
+    def k(a_desc, packed, scales, left, right, weights, TURN: tl.constexpr, SIDE: tl.constexpr):
+        weight_type: tl.constexpr = weights.dtype.element_ty
+        tl.static_assert(weight_type == tl.int64 or weight_type.is_fp8(), "wide, or narrow")
         tl.static_assert(a_desc.dtype == tl.float8e5, "halves")
         tl.static_assert(scales.dtype.element_ty == tl.bfloat16)
         at = tl.arange(0, SIDE)
@@ -653,12 +655,12 @@ def test_an_assertion_says_what_is_loaded():
         else:
             tl.static_assert(x.dtype == tl.float64)
             tl.static_assert(tl.int8 == y.dtype)
-        tl.store(scales + at, a + b + x + y)
+        tl.store(scales + at, a + b + x + y + tl.load(weights))
     """
     (spec,) = specs_of(text)
     found = arguments(spec)
     assert found["a_desc"] == "tensordesc<fp8e5[64,64]>"
-    assert (found["packed"], found["scales"]) == ("*u8:16", "*bf16:16")
+    assert (found["packed"], found["scales"], found["weights"]) == ("*u8:16", "*bf16:16", "*i64:16")
     assert (found["TURN"], found["left"], found["right"]) == ("False", "*fp64:16", "*i8:16")
     others = [dict(zip(found, (a.spec for a in other), strict=True)) for other in spec.alternatives]
     assert all(o["left"] == ("*i16:16" if o["TURN"] == "True" else "*fp64:16") for o in others)
@@ -751,6 +753,44 @@ def test_what_takes_no_half_precision_gets_none():
     """
     found = arguments(specs_of(text)[0])
     assert (found["a"], found["most_ptr"], found["logits"]) == ("*fp16:16", "*fp32:16", "*fp32:16")
+
+
+def test_products_of_scaled_blocks_say_their_formats():
+    text = """
+    @triton.jit
+    def k(a_ptr, a_scale, b_ptr, b_scale, c_ptr):
+        at = tl.arange(0, 64)[:, None] + tl.arange(0, 64)[None, :]
+        a, b = tl.load(a_ptr + at), tl.load(b_ptr + at)
+        s, t = tl.load(a_scale + at), tl.load(b_scale + at)
+        tl.store(c_ptr + at, tl.dot_scaled(a, s, "e2m1", b, rhs_scale=t, rhs_format="e5m2"))
+    """
+    found = arguments(specs_of(text)[0])
+    assert list(found.values()) == ["*u8:16", "*u8:16", "*fp8e5:16", "*u8:16", "*fp16:16"]
+
+
+def test_names_of_constants_are_not_taken_for_what_they_begin_like():
+    text = """
+    @triton.jit
+    def k(x_ptr, locks, counts, ACTUAL_ROWS: tl.constexpr, SLICE_FACTOR: tl.constexpr, ACTIVATION: tl.constexpr,
+          ACTIVATION_N: tl.constexpr, CONVERT_TO_TYPE: tl.constexpr, BLOCK: tl.constexpr, BLOCK_HALF: tl.constexpr,
+          f: tl.constexpr):
+        while tl.atomic_cas(locks, 0, 1) == 1:
+            pass
+        tl.atomic_add(counts, 1)
+        at = tl.arange(0, BLOCK // SLICE_FACTOR)
+        x = tl.load(x_ptr + at, mask=at < ACTUAL_ROWS)
+        if CONVERT_TO_TYPE:
+            x = x.to(tl.float16)
+        if ACTIVATION == "":
+            x = f(x)
+        tl.store(x_ptr + at, x)
+    """
+    found = arguments(specs_of(text)[0])
+    assert (found["locks"], found["counts"]) == ("*i32:16", "*i32:16")
+    assert (found["ACTUAL_ROWS"], found["ACTIVATION"], found["ACTIVATION_N"]) == ("64", "''", "64")
+    assert (found["SLICE_FACTOR"], found["CONVERT_TO_TYPE"]) == ("64", "False")
+    assert (found["BLOCK"], found["BLOCK_HALF"]) == ("64", "32")
+    assert found["f"] == "=tl.abs"
 
 
 def test_an_assertion_says_a_value():

@@ -40,6 +40,8 @@ _BLOCK = re.compile(r"(BLOCK|TILE|^B[A-Z]{1,2}$|^b[a-z]$|SIZE|_B[A-Z]$)", re.IGN
 _FEW = re.compile(r"NUM_|^num_|STAGES|GROUP|^G$|^NT$|^NS$|^N[A-Z]$|_NUM$|SPLIT|UNROLL|ITER|STEPS?$|nheads|DEPTH")
 _LAYOUT = re.compile(r"layout", re.IGNORECASE)
 _DTYPE = re.compile(r"dtype(?!_?(max|min|size|bytes|bits))|_type$|_TYPE$|^dt$", re.IGNORECASE)
+_ACTIVATION = re.compile(r"(^|_)act(ivation)?(_(type|fn|func|kind))?$", re.IGNORECASE)
+_HALF = re.compile(r"_?half_?", re.IGNORECASE)
 _LIMIT = re.compile(r"dtype_?(max|min)", re.IGNORECASE)
 
 
@@ -143,9 +145,8 @@ def assume(
         if value and parameter.constexpr:
             made[parameter.name] = Assumed(value, Origin("assumed", "the kernel asserts it"))
         elif parameter.constexpr and parameter.default is None:
-            made[parameter.name] = _multiple(
-                made[parameter.name], _lengths([o.divisor for o in asserted if o.divisor], made)
-            )
+            divisors = _lengths([one.divisor for one in asserted if one.divisor], made)
+            made[parameter.name] = _multiple(_half(parameter.name, made), divisors)
     for parameter in parameters:
         use = usage.of(parameter.name)
         if (use.items or use.counted_by) and parameter.given is None:
@@ -158,6 +159,14 @@ def _lengths(names: Sequence[str], made: Mapping[str, Assumed]) -> tuple[int, ..
     """Of a block's sides, which are parameters or numbers; nothing where one is neither."""
     lengths = [made[name].spec if name in made else name for name in names]
     return tuple(map(int, lengths)) if all(length.isdecimal() for length in lengths) else ()
+
+
+def _half(name: str, made: Mapping[str, Assumed]) -> Assumed:
+    """Of another parameter, where the name says so."""
+    whole = made.get(_HALF.sub("", name)) if _HALF.search(name) else None
+    if whole is None or not whole.spec.isdecimal():
+        return made[name]
+    return Assumed(str(int(whole.spec) // 2), Origin("assumed", "its name: half of another"))
 
 
 def _multiple(one: Assumed, divisors: Sequence[int]) -> Assumed:
@@ -313,7 +322,7 @@ def _value(name: str, use: Use, guess: Guess) -> tuple[str, str]:
         return use.fraction, "compared with a number"
     if use.numbers and not use.number and not use.size:
         return str(use.numbers[0]), "compared with a number"
-    if _DTYPE.search(name):
+    if _DTYPE.search(name) and not use.flag:
         return ("fp32" if "acc" in name.lower() else "fp16"), "its name"
     if use.none and guess.optional:
         return "None", "compared with None"
@@ -324,7 +333,7 @@ def _value(name: str, use: Use, guess: Guess) -> tuple[str, str]:
         return str(guess.flags), "used as a condition"
     if use.static_loop:
         return "4", "length of an unrolled loop"
-    if re.search(r"ACT|activation", name):
+    if _ACTIVATION.search(name):
         return "''", "its name"
     if _BLOCK.search(name) and not re.search("GROUP", name):
         return str(guess.block), "its name"

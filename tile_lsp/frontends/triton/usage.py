@@ -40,11 +40,16 @@ _FLAGS = frozenset(
     {"warp_specialize", "flatten", "disallow_acc_multi_buffer", "disable_licm", "keep_dims", "volatile", "is_pure"}
 )
 _COUNTS = {"num_stages": 3, "loop_unroll_factor": 2}
+#: Parameters of a product of scaled blocks, and what its formats are kept in.
+_SCALED = ("lhs", "lhs_scale", "lhs_format", "rhs", "rhs_scale", "rhs_format")
+_FORMATS = {"e2m1": "u8", "e4m3": "fp8e4nv", "e5m2": "fp8e5", "fp16": "fp16", "bf16": "bf16"}
 _FLOATING = frozenset(
     {"exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sigmoid", "erf", "sin", "cos", "sqrt_rn", "tanh", "softmax"}
 )
 #: What takes no half precision.
 _FULL = (_FLOATING | {"div_rn"}) - {"softmax"}
+#: What is mostly done to locks and counters.
+_COUNTERS = frozenset({"atomic_cas", "atomic_xchg", "atomic_add"})
 _LANGUAGES = ("triton.language.", "triton.experimental.gluon.language.")
 _DEPTH = 8
 
@@ -85,6 +90,8 @@ class _Reader:
         """Local names that count: program ids, ranges."""
         self.shapes: dict[object, tuple[str, ...]] = {}
         """Call, or local name → the shape that its value is brought to."""
+        self.dtypes: dict[str, ast.expr] = {}
+        """Local name → the attribute that asks for a dtype."""
         self.floating: set[str] = set()
         """Local names of what can't be integers."""
         self.bounds: dict[str, str] = {}
@@ -177,6 +184,8 @@ class _Reader:
             self.counting.add(name)
         if self._floats(value):
             self.floating.add(name)
+        if isinstance(value, ast.Attribute) and value.attr in ("dtype", "element_ty"):
+            self.dtypes[name] = value
 
     def _leaves(self, node: ast.expr) -> set[str]:
         """Parameters that an expression of additions starts from."""
@@ -303,6 +312,8 @@ class _Reader:
                 self._use(name).pointer = f"used by tl.{word}"
                 if word in ("store", "atomic_add") and len(node.args) > 1 and self._floats(node.args[1]):
                     self._use(name).floating = True
+                if word in _COUNTERS and len(node.args) > 1 and _is_integer(node.args[1]):
+                    self._use(name).index = f"a number is given to tl.{word}"
             if word in ("load", "store") and (mask := _keyword(node, "mask")) is not None:
                 self._conditions(mask)
             if word in _BASES:
@@ -348,7 +359,9 @@ class _Reader:
                 use.flag = True
 
     def _language_call(self, word: str, node: ast.Call) -> None:
-        if word in ("dot", "dot_scaled"):
+        if word == "dot_scaled":
+            self._scaled(node)
+        elif word == "dot":
             self.usage.has_dot = True
             for operand in node.args[:2]:
                 for name in self._loaded_in(operand):
@@ -384,6 +397,19 @@ class _Reader:
         for keyword in node.keywords:
             if keyword.arg in ("dtype", "out_dtype"):
                 self._dtype(keyword.value)
+
+    def _scaled(self, node: ast.Call) -> None:
+        """A product of blocks whose formats are words."""
+        self.usage.has_dot = True
+        given = dict(zip(_SCALED, node.args, strict=False))
+        given |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg in _SCALED}
+        for side in ("lhs", "rhs"):
+            if (scale := given.get(f"{side}_scale")) is not None:
+                self._insist(self._loaded_in(scale), Asserted("u8"))
+            written = given.get(f"{side}_format")
+            element = _FORMATS.get(str(written.value)) if isinstance(written, ast.Constant) else None
+            if element is not None and side in given:
+                self._insist(self._loaded_in(given[side]), Asserted(element))
 
     def _helper(self, node: ast.Call) -> None:
         """What a helper does with its parameters, it does with ours."""
@@ -512,8 +538,9 @@ class _Reader:
                     self._assertions(inner, under)
 
     def _asserted(self, test: ast.expr, under: tuple[tuple[str, bool], ...]) -> None:
-        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-            for value in test.values:
+        if isinstance(test, ast.BoolOp):
+            # Of several that may hold, the first.
+            for value in test.values if isinstance(test.op, ast.And) else test.values[:1]:
                 self._asserted(value, under)
             return
         if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], (ast.Eq, ast.Is)):
@@ -532,7 +559,8 @@ class _Reader:
                 | ast.Compare(left=ast.Constant(value=value), comparators=[ast.Name(id=name)])
             ) if name in self.parameters and (made := spec.literal(value)) is not None:
                 self._insist({name}, Asserted(value=made, flag=flag, holds=holds))
-        for side, other in ((test.left, test.comparators[0]), (test.comparators[0], test.left)):
+        for given, other in ((test.left, test.comparators[0]), (test.comparators[0], test.left)):
+            side = self.dtypes.get(given.id, given) if isinstance(given, ast.Name) else given
             if not isinstance(side, ast.Attribute) or side.attr not in ("dtype", "element_ty"):
                 continue
             owner = side.value
@@ -671,6 +699,10 @@ class _Reader:
             return True
         dotted = self.names.dotted(node, self.path)
         return dotted is not None and dotted.startswith(_LANGUAGES)
+
+
+def _is_integer(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int
 
 
 def _stored(node: ast.Call) -> str | None:
