@@ -17,6 +17,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tile_lsp.engine import collector
 from tile_lsp.engine.session import Session
 from tile_lsp.ide.hover import hover
 from tile_lsp.model.outcome import Artifact
@@ -157,7 +158,9 @@ async def bench(language: Language) -> AsyncIterator[Bench]:
         if path.is_file():
             shutil.copy(path, folder)
     settings = Settings(python=str(language.python), cache=Cache(directory=str(top / "store")))
-    sys.setswitchinterval(SWITCH_INTERVAL)  # as in a server
+    # As a server is set.
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    collector.calm()
     session = Session(settings, roots=[str(folder)], idle_delay=None, park=True)
     process = await asyncio.create_subprocess_exec(
         language.python,
