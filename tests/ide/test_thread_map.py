@@ -7,7 +7,7 @@ from inline_snapshot import snapshot
 
 from tile_lsp.analysis.layouts import types_in
 from tile_lsp.ide.thread_map import facts, table, thread_map
-from tile_lsp.ide.thread_map_svg import svg
+from tile_lsp.ide.thread_map_svg import legend, svg
 
 MMA = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>"
 
@@ -99,3 +99,34 @@ def test_what_has_no_picture_says_so():
     (typed,) = types_in("tensor<64xf32, #gone>")
     with pytest.raises(ValueError, match="no layout is called #gone"):
         thread_map(typed, {})
+
+
+def read(text: str, **aliases: str) -> tuple[str, ...]:
+    (typed,) = types_in(text)
+    return legend(thread_map(typed, {f"#{name}": layout for name, layout in aliases.items()}))
+
+
+def test_a_picture_says_how_it_is_to_be_read_and_what_it_leaves_out():
+    assert read("tensor<128x256xf32, #mma>", mma=MMA) == snapshot(
+        (
+            "a box is what a thread holds side by side, T33 is lane 1 of warp 1; a colour is a warp",
+            "drawn: rows 0–63 of 128, columns 0–127 of 256",
+        )
+    )
+    assert read("tensor<64xf32, #ttg.slice<{dim = 1, parent = #mma}>>", mma=MMA) == snapshot(
+        (
+            "a box is what a thread holds side by side, T33 is lane 1 of warp 1; a colour is a warp",
+            "of several threads that hold the same, the first is named",
+        )
+    )
+    shared = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 4, order = [1, 0]}>"
+    assert read(f"!ttg.memdesc<8x32xf16, {shared}, #smem, mutable>") == snapshot(
+        ("a box is what lies side by side in memory, @64 begins 64 elements in; equal colours are the same banks",)
+    )
+    blocked = "#ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>"
+    assert read(f"tensor<8192xf32, {blocked}>") == snapshot(
+        (
+            "a box is what a thread holds side by side, T33 is lane 1 of warp 1; a colour is a warp",
+            "drawn: elements 0–4095 of 8192",
+        )
+    )

@@ -72,4 +72,53 @@ async def test_thread_maps_in_hovers_of_ttgir_and_as_pictures(tmp_path: Path):
         assert "warp 1, lane 0, registers 0, 1</title>" in of_name["layouts"][0]["svg"]
         assert of_line["layouts"][0] == of_name["layouts"][0]
         nothing = await client.ask("tile/layout", {"textDocument": file, "position": {"line": 0, "character": 0}})
-        assert nothing == {"title": "", "layouts": [], "problem": "no value of a kernel has a name here"}
+        assert nothing["layouts"] == []
+        assert "Put it on a name that holds a tensor" in nothing["problem"]
+
+
+LOOP = """\
+import triton
+import triton.language as tl
+
+
+# tile-lsp: a_ptr=*fp16:16 c_ptr=*fp32:16 n=i32 SIDE=64 num_warps=4 num_stages=3 target=sm_90
+@triton.jit
+def k(a_ptr, c_ptr, n, SIDE: tl.constexpr):
+    at = tl.arange(0, SIDE)
+    where = at[:, None] * SIDE + at[None, :]
+    acc = tl.zeros((SIDE, SIDE), dtype=tl.float32)
+    for step in range(n):
+        a = tl.load(a_ptr + where + step * SIDE * SIDE)
+        acc = tl.dot(a, a, acc)
+    tl.store(c_ptr + where, acc)
+"""
+
+
+@pytest.mark.skipif(not VERSIONS, reason="no triton: `make test` installs it")
+async def test_the_layouts_of_a_name_are_those_of_its_tensor(tmp_path: Path):
+    """Triton's pipeliner gives an accumulator's name to masks and to buffers of what is loaded."""
+    (tmp_path / "tile-lsp.toml").write_text(f'python = "{VENVS / VERSIONS[-1] / "bin" / "python"}"\n')
+    path = tmp_path / "loop.py"
+    async with running("vscode", tmp_path) as client:
+        await client.initialize(tmp_path)
+        client.open(path.as_uri(), LOOP)
+
+        async def at(name: str, line: str) -> dict:
+            row, text = next((i, row) for i, row in enumerate(LOOP.split("\n")) if line in row)
+            position = {"line": row, "character": text.index(name)}
+            return await client.ask("tile/layout", {"textDocument": {"uri": path.as_uri()}, "position": position})
+
+        shown = await at("acc", "acc = tl.dot")
+        assert [layout["type"] for layout in shown["layouts"]] == ["tensor<64x64xf32, #mma>"]
+        assert shown["layouts"][0]["legend"][0].startswith("a box is what a thread holds")
+        assert (shown["kernel"], shown["label"]) == ("k", "sm_90 · num_stages=3 · num_warps=4")
+        assert (await at("step", "for step"))["problem"] == "step is int32: only tensors lie over threads"
+        path.write_text(LOOP)
+        client.tell(
+            "textDocument/didChange",
+            {
+                "textDocument": {"uri": path.as_uri(), "version": 2},
+                "contentChanges": [{"text": LOOP.replace("tl.dot(a, a, acc)", "tl.dot(a, a, missing)")}],
+            },
+        )
+        assert "missing" in (await at("a", "a = tl.load"))["problem"]

@@ -28,5 +28,6 @@ export async function withPage(work, { width = 1500, height = 860, pictures } = 
   }
 }
 
-export const url = (port, folder, payload = []) =>
-  `http://127.0.0.1:${port}/?folder=${encodeURIComponent(folder)}&payload=${encodeURIComponent(JSON.stringify(payload))}`;
+/** @param place A folder, or a file that names several. */
+export const url = (port, place, payload = []) =>
+  `http://127.0.0.1:${port}/?${place.endsWith(".code-workspace") ? "workspace" : "folder"}=${encodeURIComponent(place)}&payload=${encodeURIComponent(JSON.stringify(payload))}`;

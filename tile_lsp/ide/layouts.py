@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from tile_lsp.analysis.layouts import Typed, aliases_of, result_in
 from tile_lsp.ide.thread_map import NoMap, ThreadMap, facts, mapped
@@ -11,7 +12,18 @@ from tile_lsp.model.location import Place
 from tile_lsp.model.outcome import Artifact
 
 _RESULT = re.compile(r"\s*%(?P<name>[A-Za-z_]\w*?)(?:_\d+)?(?::\d+)? = ")
+_TENSOR = re.compile(r"\w+<((?:\d+x)+)(bf16|(fp|u?int)(16|32|64|8|1)\b|)")
 _MOST = 4
+
+
+class Tensor(NamedTuple):
+    shape: tuple[int, ...]
+    element: str
+    """As TTGIR writes it; empty where the two notations have no common word."""
+
+    def is_held_by(self, typed: Typed) -> bool:
+        """One of several buffers holds it too."""
+        return typed.shape[-len(self.shape) :] == self.shape and self.element in ("", typed.element)
 
 
 def layouts_of(artifact: Artifact, name: str, place: Place) -> tuple[tuple[str, str, str], ...]:
@@ -32,9 +44,10 @@ def _meaning(layout: str, aliases: Mapping[str, str]) -> str:
     return next((aliases[word] for word in re.findall(r"#\w+", layout) if word in aliases), "")
 
 
-def values_of(artifact: Artifact, name: str, place: Place) -> tuple[Typed, ...]:
-    """Types of the values of that name in the function of `place`, each layout once, most used first. Of the values of
-    one layout the last of the line of `place` counts, else the last of all: what comes before are steps to it.
+def values_of(artifact: Artifact, name: str, place: Place, like: Tensor | None = None) -> tuple[Typed, ...]:
+    """Types of the values of that name in the function of `place`, each layout once, most used first; only those that
+    are `like` a tensor, where one is given. Of the values of one layout the last of the line of `place` counts, else
+    the last of all: what comes before are steps to it.
     """
     counts: dict[str, int] = {}
     found: dict[str, tuple[bool, Typed]] = {}
@@ -45,7 +58,7 @@ def values_of(artifact: Artifact, name: str, place: Place) -> tuple[Typed, ...]:
         chains = artifact.lines[index] if index < len(artifact.lines) else ()
         starts = [chain[0] for chain in chains if chain and chain[0].member == place.member]
         typed = result_in(line)
-        if not starts or typed is None:
+        if not starts or typed is None or (like is not None and not like.is_held_by(typed)):
             continue
         here = any(start.line == place.line for start in starts)
         if here or not found.get(typed.layout, (False,))[0]:
@@ -54,6 +67,17 @@ def values_of(artifact: Artifact, name: str, place: Place) -> tuple[Typed, ...]:
     return tuple(found[layout][1] for layout in sorted(counts, key=lambda layout: -counts[layout])[:_MOST])
 
 
-def maps_of(artifact: Artifact, name: str, place: Place) -> list[ThreadMap | NoMap]:
-    """The same, gone through."""
-    return mapped(values_of(artifact, name, place), aliases_of(artifact.text))
+def maps_of(artifact: Artifact, name: str, place: Place, type_: str) -> list[ThreadMap | NoMap]:
+    """The same, gone through. Where the kernel's own type of the name is a tensor's, only values of its shape and
+    elements: passes give the name to masks, counters and buffers of theirs.
+    """
+    return mapped(values_of(artifact, name, place, tensor_of(type_)), aliases_of(artifact.text))
+
+
+def tensor_of(type_: str) -> Tensor | None:
+    """Of a type as Triton writes it (`"tensor<128x64xfp16>"`); None for what is no tensor."""
+    match = _TENSOR.match(type_)
+    if match is None:
+        return None
+    element = f"{'f' if match[3] == 'fp' else 'i'}{match[4]}" if match[4] else match[2]
+    return Tensor(tuple(map(int, match[1][:-1].split("x"))), element)

@@ -21,12 +21,41 @@ _BANKS = 128
 """Bytes of all banks of shared memory side by side."""
 
 
+def legend(of: ThreadMap) -> tuple[str, ...]:
+    """What boxes, their words and colours stand for, and which part is drawn where that isn't all."""
+    if of.shared:
+        found = [
+            "a box is what lies side by side in memory, @64 begins 64 elements in; equal colours are the same banks"
+        ]
+    else:
+        found = [f"a box is what a thread holds side by side, T{of.lanes + 1} is lane 1 of warp 1; a colour is a warp"]
+        if any(not any(basis) for name in ("lane", "warp", "block") for basis in of.linear.bases.get(name, ())):
+            found.append("of several threads that hold the same, the first is named")
+    shape = of.typed.shape
+    columns = _columns(of)
+    lines = -(-shape[0] // columns) if len(shape) == 1 else shape[-2]
+    if len(shape) == 1 and lines > _ROWS:
+        found.append(f"drawn: elements 0–{_ROWS * columns - 1} of {shape[0]}")
+    elif len(shape) > 1 and (lines > _ROWS or shape[-1] > columns):
+        rest = ", of the first of the other dimensions" if len(shape) > 2 else ""
+        rows_, columns_ = f"rows 0–{min(lines, _ROWS) - 1} of {lines}", f"columns 0–{columns - 1} of {shape[-1]}"
+        found.append(f"drawn: {rows_}, {columns_}{rest}")
+    elif len(shape) > 2:
+        found.append("drawn: the first of the leading dimensions")
+    return tuple(found)
+
+
+def _columns(of: ThreadMap) -> int:
+    shape = of.typed.shape
+    return min(shape[-1], _COLUMNS if len(shape) > 1 else 64)
+
+
 def svg(of: ThreadMap) -> str:
     """Of the upper left corner, 64 by 128 elements at most. A box says its thread where it is wide enough, and in its
     tooltip the element, warp, lane and registers. Colours are light, on any background.
     """
     shape = of.typed.shape
-    columns = min(shape[-1], _COLUMNS if len(shape) > 1 else 64)
+    columns = _columns(of)
     found = rows(of, _ROWS, columns)
     shortest = min((run.end - run.start for _, runs in found for run in runs), default=1)
     each = min(_CELL[1], max(_CELL[0], _LETTER * 5 / shortest, _WIDTH / columns if columns * _CELL[1] > _WIDTH else 0))

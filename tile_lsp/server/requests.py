@@ -227,6 +227,8 @@ class Layout(_Wire, frozen=True):
     """As TTGIR writes it: `tensor<128x32xf16, #blocked>`."""
     facts: tuple[str, ...]
     """What the layout means, a line each."""
+    legend: tuple[str, ...]
+    """How the picture is to be read, a line each."""
     svg: str
     """A picture of the upper left corner; empty where there is none."""
     problem: str
@@ -235,6 +237,11 @@ class Layout(_Wire, frozen=True):
 
 class LayoutResult(_Wire, frozen=True):
     title: str
+    """The name, or the line, that the layouts are of."""
+    kernel: str
+    """Empty where there is none."""
+    label: str
+    """Of the job: `sm_90 · num_ctas=2`."""
     layouts: tuple[Layout, ...]
     problem: str
     """Why there are no layouts."""

@@ -137,6 +137,8 @@ export type Layout = {
   type: string;
   /** What the layout means, a line each. */
   facts: string[];
+  /** How the picture is to be read, a line each. */
+  legend: string[];
   /** A picture of the upper left corner; empty where there is none. */
   svg: string;
   /** Why there is none. */
@@ -150,7 +152,12 @@ export type LayoutParams = {
 };
 
 export type LayoutResult = {
+  /** The name, or the line, that the layouts are of. */
   title: string;
+  /** Empty where there is none. */
+  kernel: string;
+  /** Of the job: `sm_90 · num_ctas=2`. */
+  label: string;
   layouts: Layout[];
   /** Why there are no layouts. */
   problem: string;

@@ -16,11 +16,11 @@ export class Python implements Disposable {
   /** Another interpreter was selected. */
   readonly onDidChange = this.changed.event;
 
-  /** Path of the interpreter of the first workspace folder. */
-  async interpreter(): Promise<string | undefined> {
+  /** Path of the interpreter that is selected for a resource, such as a workspace folder. */
+  async interpreter(resource = workspace.workspaceFolders?.[0]?.uri): Promise<string | undefined> {
     const api = await this.api();
     if (!api) return undefined;
-    const active = api.environments.getActiveEnvironmentPath(workspace.workspaceFolders?.[0]?.uri);
+    const active = api.environments.getActiveEnvironmentPath(resource);
     return (await api.environments.resolveEnvironment(active))?.executable.uri?.fsPath;
   }
 

@@ -61,6 +61,9 @@ export class Server implements Disposable {
       this.kernels,
       python.onDidChange(() => this.interpreterChanged()),
       workspace.onDidGrantWorkspaceTrust(() => this.restart()),
+      workspace.onDidChangeWorkspaceFolders(() => {
+        if (this.life === "missing") this.restart();
+      }),
       workspace.onDidChangeConfiguration((event) => {
         if (STARTED_WITH.some((name) => event.affectsConfiguration(name))) this.restart();
       }),

@@ -31,9 +31,10 @@ async function serverSettings(
 ): Promise<Record<string, unknown>> {
   const all = { ...(section as Record<string, unknown> | null) };
   for (const name of OWN) delete all[name];
-  const known = workspace.getConfiguration(SECTION, scope ? Uri.parse(scope) : undefined);
+  const resource = scope ? Uri.parse(scope) : undefined;
+  const known = workspace.getConfiguration(SECTION, resource);
   const settings = explicit(all, (name) => known.inspect(name));
-  const selected = await python.interpreter();
+  const selected = await python.interpreter(resource);
   return selected ? { ...settings, selectedInterpreter: selected } : settings;
 }
 
