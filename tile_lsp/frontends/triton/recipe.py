@@ -55,11 +55,13 @@ _BLOBS: dict[Stage, tuple[str, ...]] = {
     Stage.REMARKS: ("remarks",),
 }
 
-#: Code that asks what it is compiled for: its types may differ from target to target.
-_ASKS_TARGET = re.compile(
-    r"target_info|current_target|\bdriver\b|get_device|is_cuda|is_hip|is_nvidia|is_amd|is_hopper|is_blackwell"
-    r"|capability|torch\.cuda|torch\.version|torch\.xpu|get_available|multiprocessor|check_shared|\bdevice\b|__CUDA_ARCH__"
+#: In code that asks what it is compiled for: its types may differ from target to target.
+_TARGET_WORDS = (
+    *("target_info", "current_target", "get_device", "is_cuda", "is_hip", "is_nvidia", "is_amd", "is_hopper"),
+    *("is_blackwell", "capability", "torch.cuda", "torch.version", "torch.xpu", "get_available", "multiprocessor"),
+    *("check_shared", "__CUDA_ARCH__"),
 )
+_DEVICE = re.compile(r"\b(?:driver|device)\b")
 _SMALL_FLOATS = re.compile(r"fp8|float8|e4m3|e5m2|dot_scaled|mxfp")
 _DESCRIPTORS = re.compile(r"descriptor|tensordesc|block_ptr")
 #: Gluon's layouts are of a number of warps; kernels may ask for it too.
@@ -115,8 +117,9 @@ def _asked_by(closure: Closure) -> _Asks:
     found = _known.get(closure.version)
     if found is None:
         text = "\n".join(member.text for module in closure.modules for member in module.members)
-        patterns = (_ASKS_TARGET, _ASKS_WARPS, _SMALL_FLOATS, _DESCRIPTORS)
-        found = _known[closure.version] = _Asks(*(pattern.search(text) is not None for pattern in patterns))
+        target = any(word in text for word in _TARGET_WORDS) or _DEVICE.search(text) is not None
+        patterns = (_ASKS_WARPS, _SMALL_FLOATS, _DESCRIPTORS)
+        found = _known[closure.version] = _Asks(target, *(pattern.search(text) is not None for pattern in patterns))
         if len(_known) > 1024:
             _known.popitem(last=False)
     return found

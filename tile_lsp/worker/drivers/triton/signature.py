@@ -63,7 +63,7 @@ def read(
     # A heuristic is given the arguments by name, those of the configs among them.
     values = dict(tuned)
     for name, spec in given.items():
-        if spec != AUTO:
+        if heuristics and spec != AUTO:
             with faults.of_argument(name):
                 values[name] = _representative(spec, evaluate)
     computed: dict[str, Any] = {}
