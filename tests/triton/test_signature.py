@@ -773,7 +773,7 @@ def test_names_of_constants_are_not_taken_for_what_they_begin_like():
     @triton.jit
     def k(x_ptr, locks, counts, ACTUAL_ROWS: tl.constexpr, SLICE_FACTOR: tl.constexpr, ACTIVATION: tl.constexpr,
           ACTIVATION_N: tl.constexpr, CONVERT_TO_TYPE: tl.constexpr, BLOCK: tl.constexpr, BLOCK_HALF: tl.constexpr,
-          f: tl.constexpr):
+          HALF_BLOCK_v: tl.constexpr, f: tl.constexpr):
         while tl.atomic_cas(locks, 0, 1) == 1:
             pass
         tl.atomic_add(counts, 1)
@@ -789,8 +789,28 @@ def test_names_of_constants_are_not_taken_for_what_they_begin_like():
     assert (found["locks"], found["counts"]) == ("*i32:16", "*i32:16")
     assert (found["ACTUAL_ROWS"], found["ACTIVATION"], found["ACTIVATION_N"]) == ("64", "''", "64")
     assert (found["SLICE_FACTOR"], found["CONVERT_TO_TYPE"]) == ("64", "False")
-    assert (found["BLOCK"], found["BLOCK_HALF"]) == ("64", "32")
+    assert (found["BLOCK"], found["BLOCK_HALF"], found["HALF_BLOCK_v"]) == ("64", "32", "64")
     assert found["f"] == "=tl.abs"
+
+
+def test_values_are_followed_into_products_and_through_tuples():
+    text = """
+    @triton.jit
+    def product(left, right):
+        return tl.dot(left, tl.trans(right))
+
+    @triton.jit
+    def k(a, b, rows_ptr, out, scale_ptr, COUNT: tl.constexpr):
+        rows = ()
+        for i in tl.static_range(COUNT):
+            rows = rows + (tl.load(rows_ptr + i),)
+        at = tl.arange(0, 64)[:, None] + tl.arange(0, 64)[None, :]
+        x, y = tl.load(a + at), tl.load(b + at)
+        tl.store(out + rows[0] * 64 + at, product(x, y) * tl.exp(tl.load(scale_ptr + at)))
+    """
+    found = arguments(specs_of(text)[0])
+    assert (found["a"], found["b"], found["rows_ptr"]) == ("*fp16:16", "*fp16:16", "*i32:16")
+    assert (found["out"], found["scale_ptr"]) == ("*fp32:16", "*fp32:16")
 
 
 def test_an_assertion_says_a_value():

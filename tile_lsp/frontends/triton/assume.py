@@ -41,7 +41,7 @@ _FEW = re.compile(r"NUM_|^num_|STAGES|GROUP|^G$|^NT$|^NS$|^N[A-Z]$|_NUM$|SPLIT|U
 _LAYOUT = re.compile(r"layout", re.IGNORECASE)
 _DTYPE = re.compile(r"dtype(?!_?(max|min|size|bytes|bits))|_type$|_TYPE$|^dt$", re.IGNORECASE)
 _ACTIVATION = re.compile(r"(^|_)act(ivation)?(_(type|fn|func|kind))?$", re.IGNORECASE)
-_HALF = re.compile(r"_?half_?", re.IGNORECASE)
+_HALF = re.compile(r"_half(?=_|$)|^half_", re.IGNORECASE)
 _LIMIT = re.compile(r"dtype_?(max|min)", re.IGNORECASE)
 
 

@@ -211,6 +211,17 @@ class _Reader:
                 return self._leaves(value)
         return set()
 
+    def _values(self, node: ast.expr) -> set[str]:
+        """Parameters that an expression is, in another shape or dtype."""
+        match node:
+            case ast.Attribute(value=value, attr="T"):
+                return self._values(value)
+            case ast.Call(args=arguments) if self._word(node) in _THROUGH:
+                if isinstance(node.func, ast.Attribute) and not self._is_language(node.func):
+                    return self._values(node.func.value)
+                return self._values(arguments[0]) if arguments else set()
+        return self._leaves(node)
+
     def _loaded_in(self, node: ast.expr) -> set[str]:
         """Parameters whose loaded values an expression is computed from."""
         match node:
@@ -226,6 +237,8 @@ class _Reader:
                 return self._loaded_in(body) | self._loaded_in(orelse)
             case ast.Compare():
                 return set()
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                return set().union(*map(self._loaded_in, elements)) if elements else set()
             case ast.Call():
                 word = self._word(node)
                 if word == "load":
@@ -364,7 +377,7 @@ class _Reader:
         elif word == "dot":
             self.usage.has_dot = True
             for operand in node.args[:2]:
-                for name in self._loaded_in(operand):
+                for name in self._loaded_in(operand) | self._values(operand):
                     self._use(name).dot = True
         elif word in ("arange", "zeros", "full", "zeros_like"):
             shape = node.args[1:2] if word == "arange" else node.args[:1]
