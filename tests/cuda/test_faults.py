@@ -175,6 +175,8 @@ async def test_what_nvrtc_refuses_nvcc_takes_and_that_is_said(cuda: Cuda):
 async def test_a_slip_of_the_pen_starts_no_nvcc(cuda: Cuda):
     assert not nvcc.may_do(['identifier "y" is undefined', 'a value of type "int" cannot be used'])
     assert nvcc.may_do(['identifier "cudaDeviceSynchronize" is undefined'])
+    assert nvcc.may_do(["expected an expression"], "#define max(a, b) ({ a > b ? a : b; })")
+    assert not nvcc.may_do(["expected an expression"], "x = ;")
     assert nvcc.may_do(
         ["device-side kernel launch could not be processed as the required runtime APIs are not declared"]
     )

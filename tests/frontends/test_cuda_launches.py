@@ -82,6 +82,44 @@ CASES = {
         "template <class U> void f(U *x) { k<U, 4><<<1, 2>>>(x, x, 1); f<U>(x); }",
         ["float,4"],
     ),
+    "a sum of the function": (
+        "void f(float *x) { const int a = 4 + 4; k<float, 2 * a><<<1, 2>>>(x, x, 1); }",
+        ["float,2*(4+4)"],
+    ),
+    "an alias of the function": (
+        "void f(int *x) { using U = int; constexpr int M = 2; using V = P<U, M>; k<V, 4><<<1, 2>>>(x, x, 1); }",
+        ["P<int, 2>,4"],
+    ),
+    "by a pointer": (
+        "void f(int *x) { auto run = &k<int, 4>; run<<<1, 2>>>(x, x, 1); }",
+        ["int,4"],
+    ),
+    "by a call": (
+        "void f(int *x) { void *a[] = {&x}; cudaLaunchKernel((void *)k<short, 8>, 1, 2, a, 0, 0); }",
+        ["short,8"],
+    ),
+    "a launch says more than what stands around it": (
+        "void f(int *x) { cudaFuncSetAttribute(k<int, 4>, A, 1); k<int, 4><<<1, 2>>>(x, x, 1); use(k<long, 4>); }",
+        ["int,4"],
+    ),
+    "in a macro": (
+        (
+            "#define LAUNCH(U, M) \\\n  { constexpr int twice = 2 * M; k<U, M><<<1, 2>>>(x, x, 1); }\n"
+            "void f(int *x) { LAUNCH(int, 4) LAUNCH(half, (8)) }"
+        ),
+        ["int,4", "half,(8)"],
+    ),
+    "in a macro, in a template": (
+        (
+            "#define LAUNCH(M) k<U, M><<<1, 2>>>(x, x, 1)\n"
+            "template <class U> void f(U *x) { LAUNCH(4); }\nvoid g(int *x) { f(x); f<short>(0); }"
+        ),
+        ["short,4"],
+    ),
+    "a name that a macro of another library gives": (
+        "void f(int *x) { GO(t, [&] { k<scalar_t, 4><<<1, 2>>>(get(t), 0, 1); }); k<uint8_t, 4><<<1, 2>>>(x, x, 1); }",
+        ["uint8_t,4"],
+    ),
     "nothing": ("", ["float,16"]),
 }
 DEDUCED = {

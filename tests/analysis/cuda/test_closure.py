@@ -96,6 +96,14 @@ CASES = {
         ),
         ["P", "f", "g", "k"],
     ),
+    "namespaces that nothing opens for the device": (
+        (
+            "#include <torch/extension.h>\n#define OPEN namespace made {\nnamespace a::b { }\nnamespace c = a;\n"
+            "using namespace torch;\nusing namespace std::chrono;\nusing namespace std;\nusing namespace a;\n"
+            "using namespace made;\nusing namespace c;\n__global__ void k() {}\n"
+        ),
+        ["namespace a :: b", "close", "c", *(f"using namespace{n}" for n in ("", ".2", ".3", ".4")), "k"],
+    ),
     "headers of the toolkit that are in use": (
         (
             "#include <cuda_fp16.h>\n#include <cooperative_groups.h>\n#include <cub/cub.cuh>\n#include <iostream>\n"

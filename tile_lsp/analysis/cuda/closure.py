@@ -15,9 +15,10 @@ from tile_lsp.model.location import SourceRange
 from . import headers
 from .facts import ASSERTION, HOST, INSTANTIATION, KERNEL, KEYWORDS, MACRO, USING, lines_of, suffixes
 from .kernels import KernelSite
-from .lexer import tokens
+from .lexer import WORD, tokens
 from .positions import Part, Positions
 from .split import CLOSE, ELSE, IF, INCLUDE, OPEN, OTHER
+from .workspace import Entry as UnitEntry
 from .workspace import Unit, Workspace, lost_header
 
 _NEVER = frozenset({HOST, INSTANTIATION, ASSERTION})
@@ -107,7 +108,7 @@ class _Builder:
 
     def _everywhere(self) -> list[int]:
         """What concerns all that follows it: `using namespace`, pragmas."""
-        found = list(self.unit.declared.get("", ()))
+        found = [number for number in self.unit.declared.get("", ()) if self._is_opened(self.unit.entries[number])]
         for number, entry in enumerate(self.unit.entries):
             if entry.piece.kind == OTHER and entry.piece.tokens[0].text.startswith("#pragma"):
                 line = entry.piece.tokens[0].text
@@ -116,6 +117,13 @@ class _Builder:
         return [
             n for n in found if self.unit.entries[n].facts.role == USING or self.unit.entries[n].piece.kind == OTHER
         ]
+
+    def _is_opened(self, entry: UnitEntry) -> bool:
+        """False for `using namespace torch;`: nothing that the device reads opens that."""
+        path = [token.text for token in entry.piece.tokens[2:] if token.kind == WORD]
+        if not path or path[0] in headers.NAMESPACES:
+            return path[:1] != ["std"] or len(path) == 1
+        return path[0] in self.unit.opened
 
     def _operators(self) -> list[int]:
         """Operators of types that are in use, and of anything; literals with suffixes are operators too."""

@@ -16,6 +16,8 @@ _LIBRARIES: dict[str, frozenset[str]] = {
     "crt": frozenset(),
     "nvtx3": frozenset(),
 }
+#: That the toolkit's headers open, or the text before all others.
+NAMESPACES = frozenset({"std", "cuda", "nvcuda", "cooperative_groups", "cub", "thrust", "cute"})
 #: Of the toolkit, and read by the device: matched from the start of the name.
 _TOOLKIT = (
     "cooperative_groups", "cuComplex", "cuda_awbarrier", "cuda_bf16", "cuda_fp", "cuda_pipeline", "cuda_tf32",

@@ -13,9 +13,9 @@ from tile_lsp.model.location import Span
 from tile_lsp.model.outcome import Severity
 from tile_lsp.model.settings import Cuda
 
-from .facts import MACRO, NOTHING, OPERATOR, Facts, facts_of, specifier_macros
+from .facts import KEYWORDS, MACRO, NOTHING, OPERATOR, USING, Facts, facts_of, specifier_macros
 from .headers import is_toolkit
-from .lexer import DIRECTIVE
+from .lexer import DIRECTIVE, WORD
 from .options import Options, options_for
 from .split import BROKEN, CLOSE, DECLARATION, DEFINE, ELSE, ENDIF, IF, INCLUDE, OPEN, Piece, kind_of, name_of, split
 
@@ -289,12 +289,25 @@ class Unit:
 
     @functools.cached_property
     def namespaces(self) -> dict[str, list[int]]:
-        """Last word of a namespace's name → the entries that open and close it."""
+        """Each word of a namespace's name → the entries that open and close it."""
         found: dict[str, list[int]] = {}
         for number, entry in enumerate(self.entries):
             if entry.piece.kind == OPEN and len(entry.piece.tokens) > 1:
-                found.setdefault(entry.piece.tokens[-2].text, []).extend(self.groups[number])
+                for token in entry.piece.tokens[:-1]:
+                    if token.kind == WORD and token.text not in KEYWORDS:
+                        found.setdefault(token.text, []).extend(self.groups[number])
         return found
+
+    @functools.cached_property
+    def opened(self) -> frozenset[str]:
+        """Words that may be a namespace's name: of one, of an alias, or in a macro, which may open one."""
+        found: set[str] = set()
+        for entry in self.entries:
+            if entry.piece.kind in (OPEN, DEFINE):
+                found |= entry.facts.macros
+            elif entry.facts.role == USING:
+                found |= entry.facts.names
+        return frozenset(found)
 
     @functools.cached_property
     def includes(self) -> list[int]:

@@ -8,14 +8,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from tile_lsp.analysis.cuda import KernelSite, Workspace
-from tile_lsp.analysis.cuda.facts import INSTANTIATION, KEYWORDS, TYPE, parameters
+from tile_lsp.analysis.cuda.facts import INSTANTIATION, KERNEL, KEYWORDS, TYPE, parameters
 from tile_lsp.analysis.cuda.kernels import template_parameters, text_of
 from tile_lsp.analysis.cuda.lexer import NUMBER, WORD, Token, tokens
-from tile_lsp.analysis.cuda.split import DECLARATION, angle, bracket, header
+from tile_lsp.analysis.cuda.split import DECLARATION, DEFINE, angle, bracket, header
 from tile_lsp.analysis.cuda.workspace import Entry
 from tile_lsp.model.location import Span
 
@@ -23,6 +24,14 @@ _MOST = 8
 """Launches of one kernel that are told apart."""
 _DEEPEST = 2
 """Templates inside of templates."""
+_DEEPEST_ALIAS = 4
+"""Constants and aliases that stand for others."""
+#: A type that is declared nowhere is the name that a macro gives it, as `scalar_t` of those that go through types; but
+#: for those of the language and the toolkit.
+_FOREIGN = re.compile(
+    r"(?!u?int(?:_least|_fast)?\d|u?int(?:ptr|max)|s?size_t|ptrdiff_t|max_align_t|nullptr_t|w?char|clock_t|time_t|cu|nv)"
+    r"[a-z]\w*_t"
+)
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -46,8 +55,10 @@ def read_launches(kernel: KernelSite, workspace: Workspace) -> tuple[Launch, ...
         return ()
     reader = _Reader(kernel, workspace)
     found: dict[tuple[tuple[str, str], ...], Launch] = {}
-    for launch in (*reader.instantiations(), *reader.launches()):
+    for launch in (*reader.instantiations(), *reader.launches(), *reader.launches_of_macros()):
         found.setdefault(launch.given, launch)
+    if not found:
+        found = {launch.given: launch for launch in reader.references()}
     lacking = {launch: _lacking(kernel, launch) for launch in found.values()}
     best = min(lacking.values(), default=0)
     return tuple(launch for launch in lacking if lacking[launch] == best)[:_MOST]
@@ -66,6 +77,7 @@ class _Reader:
         self.kernel = kernel
         self.simple = kernel.name.rpartition("::")[2]
         self.entries = [e for e in workspace.unit(kernel.path).entries if e.piece.kind == DECLARATION]
+        self.macros = [e for e in workspace.unit(kernel.path).entries if e.piece.kind == DEFINE]
         self.kinds = [e.facts.role for e in workspace.unit(kernel.path).entries]
         self.declared = workspace.unit(kernel.path).declared
         self.defined = workspace.unit(kernel.path).defined
@@ -95,6 +107,56 @@ class _Reader:
             for start in starts:
                 yield from self._launch(entry, body.tokens, start)
 
+    def launches_of_macros(self) -> Iterator[Launch]:
+        """Launches that stand in a macro, where that is used."""
+        for macro in self.macros:
+            line = macro.piece.tokens[0].text
+            if "<<<" not in line or self.simple not in line:
+                continue
+            for entry, index in self._uses(macro.facts.name):
+                run, end = entry.piece.tokens, index
+                body = _body(line, macro.facts.name)
+                if body.parameters is not None:
+                    if run[index + 1 : index + 2] == () or run[index + 1].text != "(":
+                        continue
+                    end = bracket(run, index + 1)
+                    given = dict(zip(body.parameters, parameters(run[index + 2 : end]), strict=False))
+                else:
+                    given = {}
+                place = run[index]
+                written = [
+                    Token(kind, text, place.start, place.end)
+                    for token in body.tokens
+                    for kind, text, _, _ in given.get(token.text, (token,))
+                ]
+                whole = (*run[:index], *written, *run[end + 1 :])
+                for start, token in enumerate(written):
+                    if token.text == "<<<":
+                        yield from self._launch(entry, whole, index + start)
+
+    def references(self) -> Iterator[Launch]:
+        """`&scale<float, 128>`: what is launched by a pointer, or given to a function that launches it."""
+        for entry, index in self._uses(self.simple):
+            run = entry.piece.tokens
+            if run[index + 1 : index + 2] == () or run[index + 1].text != "<":
+                continue
+            end = angle(run, index + 1)
+            if run[end + 1 : end + 2] and run[end + 1].text not in (",", ")", ";", "}"):
+                continue
+            local, outer = _Function(run, index), frozenset(_parameters_of(run))
+            for bound in self._instances(entry):
+                given = self._named(run, index + 1, bound, local, outer - set(bound))
+                if given:
+                    yield Launch(tuple(sorted(given.items())), "launch", _where(entry, run[index]))
+
+    def _uses(self, name: str) -> Iterator[tuple[Entry, int]]:
+        """Where a word stands in what is no kernel."""
+        for entry in self.entries:
+            if entry.facts.role != KERNEL and name in entry.piece.body.facts.get("words", (name,)):
+                for index, token in enumerate(entry.piece.tokens):
+                    if token.text == name:
+                        yield entry, index
+
     def _launch(self, entry: Entry, run: Sequence[Token], start: int) -> Iterator[Launch]:
         at, opening = start - 1, None
         if at > 0 and run[at].text in (">", ">>"):
@@ -114,8 +176,6 @@ class _Reader:
         for bound in self._instances(entry):
             unknown = outer - set(bound)
             given = self._named(run, opening, bound, local, unknown) if opening is not None else {}
-            if given is None:
-                continue
             if len(given) < len(self.kernel.template):
                 end = next((i for i in range(start, len(run)) if run[i].text == ">>>"), None)
                 if end is not None and run[end + 1 : end + 2] and run[end + 1].text == "(":
@@ -146,7 +206,7 @@ class _Reader:
         bound: Mapping[str, str],
         local: _Function | None = None,
         unknown: frozenset[str] = frozenset(),
-    ) -> dict[str, str] | None:
+    ) -> dict[str, str]:
         """The arguments between `<` and `>`, by the names of the parameters; those that name what is `unknown` are left
         out.
         """
@@ -158,18 +218,23 @@ class _Reader:
                 given[parameter.name] = text
         return given
 
-    def _constant(self, value: Sequence[Token], bound: Mapping[str, str], local: _Function | None) -> str | None:
+    def _constant(
+        self, value: Sequence[Token], bound: Mapping[str, str], local: _Function | None, depth: int = 0
+    ) -> str | None:
         """The argument in words that the kernel's own file knows."""
-        words = [token.text for token in value if token.kind == WORD and token.text not in KEYWORDS]
         replaced = dict(bound)
-        for word in words:
+        for index, token in enumerate(value):
+            word = token.text
+            if token.kind != WORD or word in KEYWORDS or (index and value[index - 1].text == "::"):
+                continue
             if word in replaced or word in self.declared or word in self.defined:
                 continue
-            known = local.constant(word) if local is not None else None
+            meant = local.definition(word) if local is not None and depth < _DEEPEST_ALIAS else None
+            known = self._constant(meant, bound, local, depth + 1) if meant is not None else None
             if known is not None:
-                replaced[word] = known
-            elif local is not None and local.declares(word):
-                return None  # known at run time only
+                replaced[word] = f"({known})" if _is_sum(meant or ()) else known
+            elif (local is not None and local.declares(word)) or _is_foreign(word):
+                return None  # known at run time only, or to a macro that we can't read
         text = text_of(
             [Token(t.kind, replaced.get(t.text, t.text) if t.kind == WORD else t.text, t.start, t.end) for t in value]
         )
@@ -266,19 +331,21 @@ class _Function:
     def declares(self, word: str) -> bool:
         return self._declaration(word) is not None
 
-    def constant(self, word: str) -> str | None:
-        """Of `const int block = 32;`, `32`."""
+    def definition(self, word: str) -> Sequence[Token] | None:
+        """Of `const int block = 32;`, `32`; of `using T = Pair<int, 2>;`, `Pair<int, 2>`."""
         at = self._declaration(word)
         if at is None or self._run[at + 1].text not in ("=", "{"):
             return None
+        is_alias = self._run[at - 1].text == "using"
         before = {token.text for token in self._run[max(0, at - 6) : at]}
-        if not before & {"const", "constexpr"}:
+        if not is_alias and not before & {"const", "constexpr"}:
             return None
-        end = next((i for i in range(at + 1, len(self._run)) if self._run[i].text in (";", ",")), at + 2)
+        ends = (";",) if is_alias else (";", ",")
+        end = next((i for i in range(at + 1, len(self._run)) if self._run[i].text in ends), at + 2)
         value = self._run[at + 2 : end]
-        if value and all(token.kind == NUMBER or token.kind != WORD for token in value):
-            return text_of(value)
-        return None
+        if any(token.text == "(" for token in value) and not is_alias:
+            return None  # what a function returns
+        return value or None
 
     def initialiser(self, value: Sequence[Token]) -> Sequence[Token] | None:
         """What `auto op = Op{p};` gives the one word of a value."""
@@ -389,6 +456,31 @@ def _match(pattern: str, name: str, actual: str) -> str | None:
     if any(word in ("auto", "=") for word in found) or ("," in found and found[-1] != ">"):
         return None
     return text_of(tokens(" ".join(found))) or None
+
+
+class _Macro(NamedTuple):
+    parameters: list[str] | None
+    """None of a macro that takes none."""
+    tokens: list[Token]
+
+
+def _body(line: str, name: str) -> _Macro:
+    """Of `#define LAUNCH(T, N) scale<T, N><<<1, N>>>(x)`."""
+    rest = line.partition(name)[2]
+    if not rest.startswith("("):
+        return _Macro(None, tokens(rest))
+    given, _, body = rest[1:].partition(")")
+    return _Macro([one.strip() for one in given.split(",")], tokens(body))
+
+
+def _is_sum(value: Sequence[Token]) -> bool:
+    """True for a value that is worked out; of types, which have some of the same signs, those are the last word."""
+    signs = {token.text for token in value}
+    return not signs.isdisjoint("+-*/%|^&?") and value[-1].text not in ("*", "&", ">")
+
+
+def _is_foreign(word: str) -> bool:
+    return _FOREIGN.fullmatch(word) is not None
 
 
 def _mentions(text: str, names: frozenset[str]) -> bool:

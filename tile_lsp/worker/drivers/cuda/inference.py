@@ -100,7 +100,8 @@ def _by_nvcc(
     inference: dict[str, Any],
 ) -> Held | None:
     """What nvcc takes though NVRTC does not, with a remark that says so; None where it won't, or isn't here."""
-    program = nvcc.find() if nvcc.may_do([fault["message"] for fault in found]) else None
+    messages = [fault["message"] for fault in found]
+    program = nvcc.find() if nvcc.may_do(messages, made.members_text) else None
     if program is None or not nvcc.compile_unit(program, made, hints, target or unit.ANY_TARGET).ok:
         return None
     message = f"compiled by nvcc, for NVRTC refuses it: {found[0]['message']}"

@@ -24,6 +24,8 @@ _REFUSED = re.compile(
     r"^\w[\w.]*:\d+: .*(?:A function (?:without execution space|explicitly marked as a __host__)|\"std\" has no)|"
     r'identifier "(?:memset|memcpy|malloc|free|fprintf|stderr|exit|abort|rand|qsort)" is undefined'
 )
+#: `({ int a = f(); a; })`, which is GNU's, and nvcc's where the host's compiler is GNU's.
+_STATEMENTS = re.compile(r"\(\s*\{")
 _HEADERS = (
     *("cuda_runtime.h", "cstdio", "cstdlib", "cstdint", "cstring", "cmath", "cfloat", "climits", "limits"),
     *("algorithm", "array", "functional", "numeric", "tuple", "type_traits", "utility"),
@@ -52,8 +54,10 @@ def find() -> str | None:
     return shutil.which("nvcc")
 
 
-def may_do(messages: Sequence[str]) -> bool:
-    """True if some error is one of those that nvcc has not."""
+def may_do(messages: Sequence[str], text: str = "") -> bool:
+    """True if some error in the text is one of those that nvcc has not."""
+    if "expected an expression" in messages and _STATEMENTS.search(text) is not None:
+        return True
     return any(_REFUSED.search(message) for message in messages)
 
 
