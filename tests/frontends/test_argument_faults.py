@@ -9,6 +9,8 @@ import pytest
 
 from tests.support.marks import marks
 from tests.support.workbench import workbench
+from tile_lsp.ide.diagnostics import diagnostics
+from tile_lsp.model.location import Span
 
 VENVS = Path(__file__).parents[2] / "build" / "venvs"
 CUTILE = """
@@ -81,6 +83,18 @@ async def test_a_constant_of_triton_needs_no_sign(tmp_path):
     async with workbench(tmp_path, {}, python=python_of("triton-3.9"), targets=["sm_90"]) as bench:
         ((source, message),) = await marks(bench, "a.py", above(TRITON, "x=*fp32 n=1/0"))
         assert (source, message) == ("1/0", f"{DIVISION} (in `1 / 0`, of an argument)")
+
+
+@pytest.mark.parametrize(("venv", "kernel", "x"), LANGUAGES)
+async def test_a_value_of_a_settings_file(tmp_path, venv: str, kernel: str, x: str):
+    (tmp_path / "tile-lsp.toml").write_text("[kernels.k.arguments]\nn = '=1/0'\n")
+    settings = {"targets": ["sm_90"], "kernels": {"k": {"arguments": {"n": "=1/0"}}}}
+    async with workbench(tmp_path, {}, python=python_of(venv), **settings) as bench:
+        ((source, message),) = await marks(bench, "a.py", above(kernel, x))
+        assert (source, message.partition(" (in")[0]) == ("k", DIVISION)
+        (there,) = diagnostics(bench.session.snapshot())[bench.path("tile-lsp.toml")]
+        assert there.span == Span(2, 0, 2, 1)
+        assert there.message.startswith(DIVISION)
 
 
 @pytest.mark.parametrize(("venv", "kernel", "x"), LANGUAGES)

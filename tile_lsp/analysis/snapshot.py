@@ -49,8 +49,8 @@ class JobView(msgspec.Struct, frozen=True):
     """Those that are at hand without running anything."""
     faults: tuple[Fault, ...] = ()
     """Of code generation."""
-    written: Mapping[str, Span] = {}
-    """Argument → the item of the job comment that gives it."""
+    written: Mapping[str, SourceRange] = {}
+    """Argument → the item of the job comment that gives it; the key of a setting, where that can't be right."""
 
 
 class KernelView(msgspec.Struct, frozen=True):

@@ -33,6 +33,8 @@ class KernelAnalysis(NamedTuple):
     specs: tuple[JobSpec, ...]
     problems: tuple[Problem, ...]
     settings: Settings
+    written: Callable[[tuple[str, ...]], SourceRange | None] = lambda setting: None
+    """Where one of the kernel's own settings is written."""
 
 
 class FileAnalysis(NamedTuple):
@@ -114,7 +116,17 @@ def _analyse_kernel(
     problems = tuple(_located(problem, site, settings, written) if problem.setting else problem for problem in found)
     expressions = tuple(dict.fromkeys(source for spec in specs for source in spec.expressions))
     result = frontend.closure(site, workspace, bindings, expressions)
-    return KernelAnalysis(frontend, site, result, specs, problems, settings)
+    place = functools.partial(_place_of, site=site, settings=settings, written=written)
+    return KernelAnalysis(frontend, site, result, specs, problems, settings, place)
+
+
+def _place_of(
+    setting: tuple[str, ...],
+    site: Site,
+    settings: Settings,
+    written: Callable[[tuple[str, ...]], tuple[str, SourceRange | None]],
+) -> SourceRange | None:
+    return written(settings.keys_of(setting, site.qualname, site.path))[1]
 
 
 def _located(

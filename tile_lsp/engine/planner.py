@@ -12,6 +12,7 @@ from tile_lsp.analysis.snapshot import ArgumentView, JobView
 from tile_lsp.frontends.base import JobSpec
 from tile_lsp.model.closure import Closure, Loading
 from tile_lsp.model.job import Argument, Config, Job, digest
+from tile_lsp.model.location import SourceRange
 from tile_lsp.model.outcome import Fault, FaultKind
 
 from .analyse import KernelAnalysis
@@ -150,7 +151,7 @@ def _planned(
         for argument, origin in zip(spec.arguments, spec.origins, strict=True)
     )
     items = spec.comment.items if spec.comment is not None else ()
-    written = {item.name: item.value_span for item in items if item.value_span.line}
+    written = {i.name: SourceRange(analysis.site.path, i.value_span) for i in items if i.value_span.line}
     view = JobView(job, views, label_of(config, spec, analysis.specs), written=written)
     return PlannedJob(view, Compilation(analysis.frontend, environment, closure, job, externals), spec.alternatives)
 

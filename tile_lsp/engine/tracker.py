@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from tile_lsp.analysis.language import Blocked, PositionMap
@@ -19,6 +19,7 @@ from tile_lsp.analysis.snapshot import JobView, KernelView, State
 from tile_lsp.analysis.stale import NoPositions, StalePositions
 from tile_lsp.model.closure import Closure
 from tile_lsp.model.job import Job
+from tile_lsp.model.location import SourceRange
 from tile_lsp.model.outcome import Artifact, Fault, FaultKind, Inference
 from tile_lsp.model.stage import Stage
 
@@ -438,7 +439,17 @@ class KernelTracker:
         own = () if inference is None or planned is self._plan.jobs[self._active_index] else inference.faults
         generation = (self._faults[key],) if key in self._faults and not (inference and inference.faults) else ()
         made, faults = self._artifacts.get(key, {}), (*own, *generation)
-        return JobView(view.job, view.arguments, view.label, made, faults, view.written)
+        written = {**view.written, **dict(self._in_settings(view, inference))}
+        return JobView(view.job, view.arguments, view.label, made, faults, written)
+
+    def _in_settings(self, view: JobView, inference: Inference | None) -> Iterator[tuple[str, SourceRange]]:
+        """Where arguments of settings are written that faults are of."""
+        assert self._analysis is not None
+        wrong = {fault.argument for fault in inference.faults} if inference is not None else set()
+        for one in view.arguments if wrong - {None} else ():
+            name = one.argument.name
+            if name in wrong and one.origin == "settings" and (place := self._analysis.written(("arguments", name))):
+                yield name, place
 
     @property
     def _blocked(self) -> Blocked | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from tile_lsp.analysis.snapshot import JobView, KernelView, ProblemView, Snapshot
-from tile_lsp.ide.fault_places import fault_places
+from tile_lsp.ide.fault_places import argument_place, fault_places
 from tile_lsp.ide.jobs import job_label
 from tile_lsp.model.location import Chain, SourceRange, Span
 from tile_lsp.model.outcome import Fault, FaultKind, Remark, Severity
@@ -96,24 +96,28 @@ def _inactive(snapshot: Snapshot) -> list[SourceRange]:
 def _of_kernel(kernel: KernelView, *, remarks: bool, llvm: bool) -> Iterator[tuple[SourceRange, Diagnostic, str]]:
     faults = dict.fromkeys((*kernel.faults, *(kernel.inference.faults if kernel.inference else ())))
     for fault in faults:
-        yield *_fault(kernel, fault), kernel.name
+        yield from ((*found, kernel.name) for found in _fault(kernel, fault))
     for remark in kernel.inference.remarks if remarks and kernel.inference else ():
         yield *_remark(kernel, remark), kernel.name
     for view in kernel.jobs:
         for fault in view.faults:
             if fault not in faults or fault_places(kernel, fault, view) != fault_places(kernel, fault):
-                yield *_fault(kernel, fault, view), _owner(kernel, view)
+                yield from ((*found, _owner(kernel, view)) for found in _fault(kernel, fault, view))
         if remarks:
             yield from _remarks(kernel, view, Stage.REMARKS)
         if llvm:
             yield from _remarks(kernel, view, Stage.LLVM_REMARKS)
 
 
-def _fault(kernel: KernelView, fault: Fault, job: JobView | None = None) -> tuple[SourceRange, Diagnostic]:
+def _fault(kernel: KernelView, fault: Fault, job: JobView | None = None) -> Iterator[tuple[SourceRange, Diagnostic]]:
     place, related = _located(kernel, fault_places(kernel, fault, job))
     message = fault.message if not fault.help else f"{fault.message}\n{fault.help}"
     severity = Severity.ERROR if fault.kind is FaultKind.USER else Severity.WARNING
-    return place, Diagnostic(place.span, message, severity, fault.code, related)
+    yield place, Diagnostic(place.span, message, severity, fault.code, related)
+    if place == argument_place(kernel, fault, job) and place.path != kernel.path:
+        # A settings file is not what the kernel's author looks at.
+        here = SourceRange(kernel.path, kernel.name_span)
+        yield here, Diagnostic(here.span, message, severity, fault.code, (Related(place, "written here"),))
 
 
 def _remarks(kernel: KernelView, view: JobView, stage: Stage) -> Iterator[tuple[SourceRange, Diagnostic, str]]:
