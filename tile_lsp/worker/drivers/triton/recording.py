@@ -27,8 +27,14 @@ _active: Recorder | None = None
 
 def install(code_generator: Any, release: tuple[int, int]) -> None:
     """Once a process: put the subclass in place."""
-    if not getattr(code_generator.CodeGenerator, "records_types", False):
-        code_generator.CodeGenerator = _subclass(code_generator, release)
+    if getattr(code_generator.CodeGenerator, "records_types", False):
+        return
+    code_generator.CodeGenerator = _subclass(code_generator, release)
+    if release <= _KNOWN:
+        # A function is parsed for each of its specialisations. The generator leaves the trees as they are.
+        owner = next(kind for kind in code_generator.JITFunction.__mro__ if "parse" in kind.__dict__)
+        parse = functools.lru_cache(maxsize=512)(ast.parse)
+        owner.parse = lambda function: parse(function.src)
 
 
 class Unverified:
@@ -109,11 +115,12 @@ class Recorder:
             if told is None:
                 continue
             ty, constant = told
-            key = (id(generator), node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, kind, name, told)
+            chain = self.chain(generator, node)
+            key = (id(generator), *chain[0], kind, name, told)
             if key in seen:
                 continue
             seen.add(key)
-            record: dict[str, Any] = {"chain": self.chain(generator, node), "kind": kind, "type": ty}
+            record: dict[str, Any] = {"chain": chain, "kind": kind, "type": ty}
             if name is not None:
                 record["name"] = name
             if constant is not None:
