@@ -10,6 +10,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 CASES = {
     "integers of nvcc's first header": "__global__ void k(uint8_t *x, int64_t n) { x[n] = (uintptr_t)x; }",
+    "of std": "__global__ void k(std::uint32_t *x) { std::int64_t n = 2; x[n] = 1; }",
     "one's own integers": "typedef unsigned char uint8_t;\n__global__ void k(uint8_t *x) { x[0] = 1; }",
     "an integer as an argument of a template": (
         "template <typename T> __global__ void k(T *x) { x[0] = 1; }\nvoid f(int64_t *x) { k<int64_t><<<1, 1>>>(x); }"
@@ -23,6 +24,15 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 async def test_no_error(cuda: Cuda, case: str):
     assert await cuda.faults(CASES[case]) == []
+
+
+async def test_a_header_that_a_header_includes(cuda: Cuda):
+    cuda.bench.write("source.cu", '#define M 32\n#include "outer.hpp"\nint main() {}\n')
+    cuda.bench.write("outer.hpp", '#include "inner.cuh"\n')
+    cuda.bench.write("inner.cuh", "__global__ void inner(float *x) { __shared__ float s[M]; x[0] = s[0]; }\n")
+    await cuda.bench.open("inner.cuh")
+    assert cuda.bench.kernel("inner.cuh").faults == ()
+    assert cuda.bench.types_of("inner.cuh", "s") == {"__shared__ float[32]"}
 
 
 async def test_a_source_that_another_one_includes(cuda: Cuda):

@@ -96,6 +96,15 @@ CASES = {
         ),
         ["P", "f", "g", "k"],
     ),
+    "names that macros put together": (
+        (
+            "#define PASTED_A() 1\n#define PASTED_B() 2\n#define ASK(x) PASTED_##x()\n#define OTHER 1\n"
+            "__device__ int f_twice(int x) { return 2 * x; }\n__device__ int f_near(int x) { return x; }\n"
+            "#define CALL(x, y) x ## _twice(y)\n"
+            "#if ASK(A) > 0\n__global__ void k(int *x) { x[0] = CALL(f, x[1]); }\n#endif\n"
+        ),
+        ["PASTED_A", "PASTED_B", "ASK", "f_twice", "CALL", "if", "k", "endif"],
+    ),
     "namespaces that nothing opens for the device": (
         (
             "#include <torch/extension.h>\n#define OPEN namespace made {\nnamespace a::b { }\nnamespace c = a;\n"

@@ -6,6 +6,7 @@ that it mentions. Host functions and their headers are left out. What is kept st
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from tile_lsp.analysis.language import Blocked, ClosureResult
@@ -22,6 +23,8 @@ from .workspace import Entry as UnitEntry
 from .workspace import Unit, Workspace, lost_header
 
 _NEVER = frozenset({HOST, INSTANTIATION, ASSERTION})
+#: What is known of a name of which a macro's argument is a part.
+_BEGUN, _ENDED = re.compile(r"(\w+_)\s*##"), re.compile(r"##\s*(_\w+)")
 #: The module of the macros that come from settings and build systems.
 COMMAND_LINE = "-D"
 
@@ -85,6 +88,9 @@ class _Builder:
                 fresh = (facts.mentions | facts.macros) - self.words
                 self.words |= fresh
                 queue += self._meant(facts.mentions - mentioned, fresh, launches=facts.launches)
+                if facts.role == MACRO and "##" in entry.piece.tokens[0].text:
+                    made = self._put_together(entry.piece.tokens[0].text)
+                    queue += self._meant(made, made)
                 mentioned |= facts.mentions
 
     def _meant(self, mentions: set[str] | frozenset[str], words: set[str], *, launches: bool = False) -> list[int]:
@@ -101,6 +107,13 @@ class _Builder:
         for word in words:
             found += self.unit.defined.get(word, ())
         return found
+
+    def _put_together(self, line: str) -> set[str]:
+        """The names that a macro may make of parts: `ASK_##x` is any that begins so."""
+        unit = self.unit
+        starts = tuple(found for found in _BEGUN.findall(line) if len(found) > 1)
+        ends = tuple(found for found in _ENDED.findall(line) if len(found) > 1)
+        return {name for name in (*unit.defined, *unit.declared) if name.startswith(starts) or name.endswith(ends)}
 
     def _is_own(self, word: str) -> bool:
         """True for declarations of the kernel itself, and what its template is specialised from."""

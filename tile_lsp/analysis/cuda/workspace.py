@@ -19,6 +19,7 @@ from .lexer import DIRECTIVE, WORD
 from .options import Options, options_for
 from .split import BROKEN, CLOSE, DECLARATION, DEFINE, ELSE, ENDIF, IF, INCLUDE, OPEN, Piece, kind_of, name_of, split
 
+_HEADERS = (".cuh", ".h", ".hpp", ".inl")
 _DEEPEST = 64
 """Headers inside of headers."""
 
@@ -378,9 +379,12 @@ class Workspace:
     def _head(self, path: str, inner: tuple[str, ...] = ()) -> str:
         folder, name = os.path.split(path)
         try:
-            others = sorted(other for other in os.listdir(folder) if other.endswith(".cu"))
+            found = sorted(os.listdir(folder))
         except OSError:
             return path
+        others = [other for other in found if other.endswith(".cu")]
+        if not path.endswith(".cu"):
+            others += [other for other in found if other.endswith(_HEADERS)]
         for other in others:
             source = os.path.join(folder, other)
             # Most files of a folder don't so much as mention it: those are not split for that.

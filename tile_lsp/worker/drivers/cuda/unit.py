@@ -118,7 +118,8 @@ def _prelude(text: str, more: set[str]) -> str:
         if name in words and not _declares(text, name):
             lines.append(f"typedef {type_} {name};\n")
     if any(_INTEGERS.fullmatch(word) and not _declares(text, word) for word in words):
-        lines.append("#include <cuda/std/cstdint>\n")
+        lines.append("#include <cuda/std/cstdint>\nnamespace cuda { namespace std {} }\n")
+        lines.append("namespace std { using namespace cuda::std; }\n" if "std" in words else "")
     return _PRELUDE + "".join(lines)
 
 
