@@ -9,6 +9,7 @@ import __future__
 
 import ast
 import builtins
+import contextlib
 import functools
 import importlib
 import importlib.abc
@@ -77,7 +78,7 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def load(self) -> tuple[Any, ModuleType]:
         """What the entry's expression evaluates to, and its module. Raises `faults.Refused`."""
-        with self.executed:
+        with self.executed.tracing():
             try:
                 module = importlib.import_module(self.entry["module"])
                 expression = compile(self.entry["expression"], _ENTRY, "eval", dont_inherit=True)
@@ -89,7 +90,7 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def evaluate(self, expression: str, module: ModuleType) -> Any:
         """A value that an argument names, in the kernel's module. Raises `faults.Refused`."""
-        with self.executed:
+        with self.executed.tracing():
             try:
                 return eval(compile(expression, "<argument>", "eval", dont_inherit=True), module.__dict__)
             except BaseException as error:
@@ -135,7 +136,8 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             if member.get("function"):
                 self.executed.watch(code)
             try:
-                exec(code, module.__dict__)
+                with self.executed.tracing(not _calls_nothing(member)):
+                    exec(code, module.__dict__)
             except Exception as error:
                 self._miss(module, ast.parse(member["text"]), error)
 
@@ -184,6 +186,12 @@ def _bound(tree: ast.AST) -> set[str]:
         elif isinstance(node, ast.alias):
             names.add((node.asname or node.name).partition(".")[0])
     return names - {"*"}
+
+
+def _calls_nothing(member: Mapping[str, Any]) -> bool:
+    """True of what runs no function of the closure: its decorators leave it what it is, or it is an import."""
+    text: str = member["text"]
+    return bool(member.get("function")) or (text.startswith(("import ", "from ")) and "\n" not in text)
 
 
 def _flags(future: Sequence[str]) -> int:
@@ -240,14 +248,18 @@ class Executed:
         if self._monitoring is None:
             self._seen |= self._functions.difference(but)
 
-    def __enter__(self) -> Executed:
-        if self._monitoring is None and self._functions:
-            sys.settrace(self._trace)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._monitoring is None and self._functions:
-            sys.settrace(None)
+    @contextlib.contextmanager
+    def tracing(self, on: bool = True) -> Iterator[None]:
+        """`on` False: while nothing runs that could call any of them. Tracing slows everything down by a half."""
+        if self._monitoring is not None or not self._functions:
+            yield
+            return
+        before = sys.gettrace()
+        sys.settrace(self._trace if on else None)
+        try:
+            yield
+        finally:
+            sys.settrace(before)
 
     def _trace(self, frame: Any, event: str, argument: Any) -> None:
         name = frame.f_code.co_filename
