@@ -843,6 +843,18 @@ def test_operands_of_products_may_be_narrow():
     assert ["*i8:16", "*i8:16", "*fp16:16"] in others
 
 
+def test_a_tuple_by_default_is_that_tuple():
+    text = """
+    @triton.jit
+    def k(x_ptr, sizes, T: tl.constexpr = (1, 2, 3), N=None, M: "i64" = 1):
+        a, b = sizes
+        first, second, _ = T
+        tl.store(x_ptr + T[1] + N[0], a + b + first + M[0])
+    """
+    found = arguments(specs_of(text)[0])
+    assert (found["sizes"], found["T"], found["N"], found["M"]) == ("(i32:16,i32:16)", "(1,2,3)", "None", "i64")
+
+
 def test_what_is_unpacked_is_a_tuple():
     text = """
     @triton.jit

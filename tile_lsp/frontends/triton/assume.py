@@ -149,7 +149,8 @@ def assume(
             made[parameter.name] = _multiple(_half(parameter.name, made), divisors)
     for parameter in parameters:
         use = usage.of(parameter.name)
-        if (use.items or use.counted_by) and parameter.given is None:
+        # What has a default or an annotation is what that says.
+        if (use.items or use.counted_by) and made[parameter.name].origin.kind == "assumed":
             count = made[use.counted_by].spec if use.counted_by in made else ""
             made[parameter.name] = _tuple(made[parameter.name], use, int(count) if count.isdecimal() else 0)
     return tuple(made.values())
