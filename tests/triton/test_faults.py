@@ -146,6 +146,20 @@ def by_attribute(x_ptr):
         assert name in bench.text("called.py").split("\n")[place.span.line - 1]
 
 
+async def test_a_number_of_any_length_is_the_compilers_to_refuse(bench: Workbench):
+    text = f"""\
+# tile-lsp: x_ptr=*fp32
+@triton.jit
+def k(x_ptr):
+    most: tl.constexpr = 0x{"f" * 9000}
+    tl.store(x_ptr, most)
+"""
+    await write(bench, "long.py", text)
+    (fault,) = bench.kernel("long.py").faults
+    assert fault.kind is FaultKind.USER
+    assert "internal error" not in fault.message
+
+
 async def test_a_ptxas_error_comes_back_to_its_line(bench: Workbench):
     text = """\
 @triton.jit

@@ -8,6 +8,8 @@ from typing import Any
 
 from triton.language import core
 
+#: Bits of a number that is written in decimals.
+_WIDEST = 4096
 _MAX_CONSTANT = 120
 
 
@@ -82,6 +84,9 @@ def _callable(value: Any) -> tuple[str, str | None]:
 def _text(value: Any) -> str | None:
     if isinstance(value, enum.Enum):
         return f"{type(value).__name__}.{value.name}"
+    if isinstance(value, int) and value.bit_length() > _WIDEST:
+        # Python writes no more than 4300 digits of another base.
+        return _short(hex(value))
     if value is None or isinstance(value, (bool, int, float, str, complex)):
         return _short(repr(value))
     if isinstance(value, (tuple, list, core.tuple)):
