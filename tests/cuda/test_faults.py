@@ -208,3 +208,17 @@ async def test_headers_of_the_toolkit_that_are_for_nvcc_alone(cuda: Cuda):
     assert inference is not None
     assert inference.faults == ()
     assert [remark.code for remark in inference.remarks] == ["nvcc"]
+
+
+LEFT_OUT = "#ifdef DEBUG\n__global__ void k(int *x) { x[0] = 1; }\n#endif\n__global__ void other() {}\n"
+
+
+async def test_a_kernel_that_a_condition_leaves_out(cuda: Cuda):
+    name = await cuda.open(LEFT_OUT)
+    (fault,) = cuda.bench.kernel(name, "k").faults
+    assert (fault.message, fault.help) == snapshot(
+        ("k is not compiled: #ifdef DEBUG does not hold", "define what it asks for in the setting tile-lsp.cuda.macros")
+    )
+    assert cuda.bench.kernel(name, "other").faults == ()
+    assert await cuda.faults(LEFT_OUT.replace("ifdef", "ifndef")) == []
+    assert await cuda.faults("#if 1\n__global__ void k() {}\n#endif\n") == []

@@ -66,6 +66,9 @@ def infer(compiler: Compiler, request: Mapping[str, Any]) -> tuple[Held | None, 
             inference["faults"] = found
         return (None if found else Held(compiler, made, unknown=unknown)), {"inference": inference, "options": {}}
     if result.ok:
+        if not types and (left_out := _left_out(compiler, made, options)) is not None:
+            inference["faults"] = [left_out]
+            return None, {"inference": inference, "options": {}}
         return Held(compiler, made), {"inference": inference, "options": {}}
     found = diagnostics.to_faults(result.log, made.members, result.status)
     held = _by_nvcc(compiler, made, hints, fields.get("target"), found, inference)
@@ -79,6 +82,19 @@ def _not_known(names: Sequence[str]) -> tuple[str, str]:
         f"{', '.join(names)}: no launch that can be read says which function this is",
         f"name a functor in a comment above the kernel: // tile-lsp: {names[0]}=Op",
     )
+
+
+def _left_out(compiler: Compiler, made: unit.Unit, options: list[str]) -> faults.Fault | None:
+    """What to say of a kernel in a condition that does not hold: the text is sound, and the kernel is not in it."""
+    directive = unit.condition_of(made)
+    if directive is None:
+        return None
+    with _at_root():
+        if compiler.compile(made.source, options, [made.name]).ok:
+            return None
+    message = f"{made.name} is not compiled: {directive} does not hold"
+    help_ = "define what it asks for in the setting tile-lsp.cuda.macros"
+    return faults.fault(faults.USER, message, help=help_, code="condition")
 
 
 def _place(made: unit.Unit, parameter: str) -> list[list[Any]]:

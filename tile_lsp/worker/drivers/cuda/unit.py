@@ -159,6 +159,21 @@ def options(
     return [*found, "--optimization-info=inline", "--ptxas-options=-v", "--ptxas-options=--warn-on-spills"]
 
 
+def condition_of(unit: Unit) -> str | None:
+    """The innermost directive that the kernel stands in the branch of."""
+    simple = unit.name.partition("<")[0].rpartition("::")[2]
+    around: list[str] = []
+    found: str | None = None
+    for text in unit.members.values():
+        if text.startswith("#if"):
+            around.append(text)
+        elif text.startswith(("#el", "#endif")) and around:
+            around[-1:] = [text] if text.startswith("#el") else []
+        elif "\n{" in text and {simple, "__global__"} <= set(text.split("\n")):
+            found = around[-1] if around else None
+    return found
+
+
 _GROUPS = "#include <cooperative_groups"
 
 
