@@ -1,8 +1,12 @@
 from __future__ import annotations
 
-from tile_lsp.analysis.snapshot import State
+import msgspec
+import pytest
+
+from tile_lsp.analysis.snapshot import ProblemView, State
 from tile_lsp.ide.document_hover import document_hover
 from tile_lsp.ide.documents import document, missing_document, types_document
+from tile_lsp.ide.fault_words import in_one_line
 from tile_lsp.ide.links import definitions, lines_of, same_source
 from tile_lsp.model.location import Place, SourceRange, Span
 from tile_lsp.model.outcome import Artifact, Fault, FaultKind
@@ -77,7 +81,18 @@ def test_a_fault_is_the_text_and_the_last_listing_stays_below_it():
 def test_broken_text_marks_the_listing_stale():
     made, _ = served(state=State.STALE)
     assert made.stale
-    assert "// stale: " in made.text
+    assert "// stale: the text is broken, this is the last version that could be read\n" in made.text
+
+
+def test_broken_text_that_never_was_whole_says_where_it_is_broken():
+    broken = ProblemView("'(' was never closed", SOURCE.span("gelu(x)"))
+    view = SOURCE.kernel("k", state=State.STALE, jobs=())
+    view = msgspec.structs.replace(view, inference=None)
+    shot = snapshot(SOURCE.view(view, problems=(broken,)), HELPER.view())
+    stale = "// stale: the text is broken (k.py:3: '(' was never closed), and no version of it could be read so far\n"
+    assert types_document(shot, view).text == f"// Types of k\n{stale}\n"
+    fault = Fault(FaultKind.USER, "bad")
+    assert stale in document(shot, view, None, Stage.SASS, fault).text
 
 
 def test_a_pinned_job_of_an_earlier_version_has_no_links():
@@ -201,3 +216,16 @@ def test_hover_names_parameters_in_ptx():
     made, shot = served(outcome=Artifact(Stage.PTX, listing), stage=Stage.PTX)
     row = next(index for index, text in enumerate(made.rows) if "ld.param" in text)
     assert "- k_param_1: parameter A.shape[0]" in document_hover(shot, made, row).plain()
+
+
+@pytest.mark.parametrize(
+    ("message", "help_", "line"),
+    [
+        ("a is not\ninstalled", None, "a is not installed"),
+        ("a is not installed", "pip install a", "a is not installed: pip install a"),
+        ("a is missing.", "Install it.", "a is missing. Install it."),
+        ("a is missing", "Install it.", "a is missing. Install it."),
+    ],
+)
+def test_a_fault_in_one_line_says_what_mends_it(message: str, help_: str | None, line: str):
+    assert in_one_line(Fault(FaultKind.ENVIRONMENT, message, help=help_)) == line

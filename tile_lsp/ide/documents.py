@@ -12,7 +12,7 @@ import msgspec
 
 from tile_lsp.analysis.snapshot import KernelView, Snapshot, State
 from tile_lsp.ide.fault_places import fault_places
-from tile_lsp.ide.jobs import arguments_line, config_label, where
+from tile_lsp.ide.jobs import NEVER_READ, arguments_line, config_label, where
 from tile_lsp.ide.stages import FORMATS
 from tile_lsp.ide.type_listing import type_listing
 from tile_lsp.model.job import Job
@@ -73,7 +73,7 @@ def document(
     for line in _header(kernel, job, stage):
         lines.add(f"{leader} {line}")
     if kernel.state is State.STALE:
-        lines.add(f"{leader} stale: the text is broken, this is the last version that could be read")
+        lines.add(f"{leader} {_stale(snapshot, kernel, artifact is not None)}")
     if fault is not None:
         for line in _fault(kernel, fault):
             lines.add(f"{leader} {line}")
@@ -94,6 +94,8 @@ def types_document(snapshot: Snapshot, kernel: KernelView) -> Document:
     faults = tuple(dict.fromkeys((*kernel.faults, *(kernel.inference.faults if kernel.inference else ()))))
     for line in _header(kernel, job, Stage.TYPES):
         lines.add(f"{leader} {line}")
+    if kernel.state is State.STALE:
+        lines.add(f"{leader} {_stale(snapshot, kernel, kernel.inference is not None)}")
     for fault in faults:
         for line in _fault(kernel, fault):
             lines.add(f"{leader} {line}")
@@ -129,6 +131,15 @@ def _header(kernel: KernelView, job: Job | None, stage: Stage) -> list[str]:
     if names:
         lines.append(f"assumed: {', '.join(names)}")
     return lines
+
+
+def _stale(snapshot: Snapshot, kernel: KernelView, known: bool) -> str:
+    """`known`: an older version is shown."""
+    file = snapshot.files.get(kernel.path)
+    wrong = [problem for problem in file.problems if problem.code == "syntax"] if file is not None else []
+    places = [f" ({where(SourceRange(kernel.path, one.span), kernel.cells)}: {one.message})" for one in wrong[:1]]
+    shown = "this is the last version that could be read" if known else NEVER_READ
+    return f"stale: the text is broken{''.join(places)}, {shown}"
 
 
 def _fault(kernel: KernelView, fault: Fault) -> list[str]:

@@ -49,6 +49,7 @@ def state_word(kernel: KernelView) -> str:
     return "not compiled" if kernel.state is State.BLOCKED else kernel.state.value
 
 
+NEVER_READ = "and no version of it could be read so far"
 _STATES = {
     State.COMPILING: "compiling: the types shown are the last good ones",
     State.STALE: "stale: the text is broken, the types shown are the last good ones",
@@ -61,6 +62,8 @@ def state_line(kernel: KernelView) -> str | None:
     """What keeps the kernel's types from being those of the text, or None."""
     if kernel.state is State.COMPILING and kernel.inference is None:
         return "compiling"
+    if kernel.state is State.STALE and kernel.inference is None:
+        return f"stale: the text is broken, {NEVER_READ}"
     return _STATES.get(kernel.state)
 
 

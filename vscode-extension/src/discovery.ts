@@ -120,6 +120,14 @@ function mayStart(path: string, { folders, trusted, exists = existsSync }: Surro
   return exists(path) && (trusted || !folders.some((folder) => within(path, folder)));
 }
 
+/** Whether a server, or a Python that may run one, lies in the workspace, and only lack of trust keeps it from being started. */
+export function barred(surroundings: Surroundings): boolean {
+  const { folders, trusted, exists = existsSync } = surroundings;
+  const windows = surroundings.windows ?? process.platform === "win32";
+  const python = windows ? join(".venv", "Scripts", "python.exe") : join(".venv", "bin", "python");
+  return !trusted && folders.some((folder) => exists(join(folder, python)));
+}
+
 function fromSetting(path: string): Command {
   const origin = "tile-lsp.server.path";
   return /^(?:python|pypy)[\d.]*(?:\.exe)?$/i.test(basename(path))

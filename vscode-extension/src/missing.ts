@@ -14,7 +14,7 @@ import {
   window,
   workspace,
 } from "vscode";
-import { recent } from "./discovery";
+import { barred, recent, type Surroundings } from "./discovery";
 import { isCuda, isSource } from "./languages";
 import type { Server } from "./server";
 
@@ -24,6 +24,7 @@ const KERNELS =
 const CUDA = /\b__global__\b/;
 const CHOOSE = "Choose interpreter";
 const OPEN = "Open docs";
+const TRUST = "Manage workspace trust";
 
 export class Missing implements Disposable {
   private offered = false;
@@ -49,16 +50,22 @@ export class Missing implements Disposable {
   private async offer(): Promise<void> {
     const interpreter = this.mayInstall();
     const install = interpreter && `Install tile-lsp into ${workspace.asRelativePath(interpreter, false)}`;
-    const answer = await window.showWarningMessage(await this.reason(), ...(install ? [install] : []), CHOOSE, OPEN);
-    if (answer === OPEN)
+    const surroundings = await this.server.surroundings();
+    const first = install ?? (barred(surroundings) ? TRUST : undefined);
+    const answer = await window.showWarningMessage(this.reason(surroundings), ...(first ? [first] : []), CHOOSE, OPEN);
+    if (answer === TRUST) await commands.executeCommand("workbench.trust.manage");
+    else if (answer === OPEN)
       await commands.executeCommand("markdown.showPreview", Uri.joinPath(this.extension, "media/server.md"));
     else if (answer === CHOOSE) await this.choose();
     else if (answer && interpreter) await this.install(interpreter);
   }
 
-  private async reason(): Promise<string> {
-    const { setting } = await this.server.surroundings();
+  private reason(surroundings: Surroundings): string {
+    const { setting } = surroundings;
     if (setting) return `Tile's language server is not at ${setting}, where the setting tile-lsp.server.path has it.`;
+    if (barred(surroundings)) {
+      return "Tile's language server would be started by the Python in .venv, which a workspace that is not trusted must not: trust it, or have Python 3.11 or newer on PATH.";
+    }
     const found = this.server.interpreters;
     if (found.some(({ version }) => recent(version)))
       return "Tile needs its language server, the Python package tile-lsp, and did not find it.";

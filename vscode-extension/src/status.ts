@@ -30,6 +30,17 @@ const SAYINGS: Record<Life, string> = {
   running: "The server is running",
 };
 
+const NO_TARGET =
+  "There is no GPU here whose code could be shown. Name one: `target=sm_90` in a `# tile-lsp:` comment above the kernel, or the setting `tile-lsp.targets`.";
+
+interface Shown {
+  readonly kernel: string;
+  readonly label: string;
+  readonly resources: string | null;
+  /** False where code can't be generated, because nobody says for what. */
+  readonly targeted: boolean;
+}
+
 export class Status implements Disposable {
   private readonly item = window.createStatusBarItem("tile-lsp.status", StatusBarAlignment.Left, 0);
   private readonly disposables: Disposable[];
@@ -75,21 +86,24 @@ export class Status implements Disposable {
   private text(): string {
     const { life, status } = this.server;
     if (life !== "running") return LIVES[life];
-    const icon =
-      status?.state === "busy" ? "$(sync~spin)" : status?.problems.length ? "$(warning)" : "$(circuit-board)";
+    // What is wrong with other files, or in other folders, is in the tooltip.
+    const wrong = this.kernels.inFront().some(({ state }) => state === "blocked");
+    const icon = status?.state === "busy" ? "$(sync~spin)" : wrong ? "$(warning)" : "$(circuit-board)";
     const queue = status && status.running > 1 ? ` (${status.running} running)` : "";
     const label = this.configuration()?.label;
     return `${icon} Tile${label ? `: ${label}` : ""}${queue}`;
   }
 
   /** The kernel and its job that the views in front are of. */
-  private configuration(): { kernel: string; label: string; resources: string | null } | undefined {
+  private configuration(): Shown | undefined {
     const editor = window.activeTextEditor;
     const listing = editor && this.listings.get(editor.document.uri);
     const kernel = this.kernels.current();
     const job = listing?.pinned ? kernel?.jobs.find(({ token }) => token === listing.job) : activeJob(kernel);
-    if (kernel && job) return { kernel: kernel.name, label: job.label, resources: job.resources };
-    return listing && { kernel: listing.kernel, label: listing.label, resources: null };
+    if (kernel && job) {
+      return { kernel: kernel.name, label: job.label, resources: job.resources, targeted: job.target !== null };
+    }
+    return listing && { kernel: listing.kernel, label: listing.label, resources: null, targeted: true };
   }
 
   private lines(): string[] {
@@ -100,6 +114,7 @@ export class Status implements Disposable {
       ...(command && life !== "running" ? [`\`${command.command}\``] : []),
       ...(configuration ? [`\`${configuration.kernel}\` for ${configuration.label}`] : []),
       ...(configuration?.resources ? [configuration.resources] : []),
+      ...(configuration && !configuration.targeted ? [NO_TARGET] : []),
       ...(status?.running ? [`${status.title}: ${status.running} running`] : []),
       ...(status && !status.trusted ? ["The workspace is not trusted: nothing of it is executed."] : []),
       ...(status?.problems ?? []).map((problem) => `$(warning) ${problem}`),

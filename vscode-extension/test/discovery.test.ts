@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { describe, expect, test } from "vitest";
-import { bundledServer, findInterpreters, findServer, recent, type Surroundings } from "../src/discovery.ts";
+import { barred, bundledServer, findInterpreters, findServer, recent, type Surroundings } from "../src/discovery.ts";
 
 function surroundings(files: string[], given: Partial<Surroundings> = {}): Surroundings {
   return {
@@ -102,4 +102,10 @@ describe("Pythons that could run it", () => {
   ])("%s is new enough: %s", (version, wanted) => {
     expect(recent(version)).toBe(wanted);
   });
+});
+
+test("only what lies in the workspace is kept from being started by lack of trust", () => {
+  expect(barred(surroundings(["/ws/.venv/bin/python"], { trusted: false }))).toBe(true);
+  expect(barred(surroundings(["/ws/.venv/bin/python"]))).toBe(false);
+  expect(barred(surroundings(["/usr/bin/python3"], { trusted: false }))).toBe(false);
 });

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pygls.exceptions import JsonRpcInvalidParams
 
+from tile_lsp.ide.fault_words import in_one_line
 from tile_lsp.ide.jobs import config_label
 from tile_lsp.ide.layouts import maps_of, tensor_of
 from tile_lsp.ide.thread_map import NoMap, ThreadMap, facts, thread_maps
@@ -54,7 +55,7 @@ async def _of_source(server: TileServer, path: str, position: tuple[int, int]) -
         kernel.path, lambda session: session.artifact(kernel.path, kernel.name, Stage.TTGIR)
     )
     if isinstance(artifact, Fault):
-        return _result(name, kernel.name, label, [], _said(artifact))
+        return _result(name, kernel.name, label, [], in_one_line(artifact).rstrip("."))
     maps = maps_of(artifact, name, place, found.record.type)
     nothing = f"TTGIR has no value of the name {name} any more: passes put it into another. Show TTGIR has what is left"
     return _result(name, kernel.name, label, maps, nothing)
@@ -65,11 +66,7 @@ def _why_nameless(server: TileServer, path: str, line: int) -> str:
     file = server.snapshot.files.get(path)
     around = [kernel for kernel in file.kernels if kernel.span.line <= line <= kernel.span.end_line] if file else []
     faults = [fault for kernel in around for fault in kernel.faults]
-    return _said(faults[0]) if faults else _NO_NAME
-
-
-def _said(fault: Fault) -> str:
-    return f"{fault.message.rstrip('.')}. {fault.help}" if fault.help else fault.message.rstrip(".")
+    return in_one_line(faults[0]).rstrip(".") if faults else _NO_NAME
 
 
 def _result(title: str, kernel: str, label: str, maps: Sequence[ThreadMap | NoMap], nothing: str) -> wire.LayoutResult:

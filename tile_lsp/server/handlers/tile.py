@@ -10,6 +10,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from tile_lsp import __version__
 from tile_lsp.analysis.snapshot import JobView, KernelView, State
 from tile_lsp.engine.events import KernelChanged, SessionEvent
+from tile_lsp.ide.fault_words import in_one_line
 from tile_lsp.ide.jobs import config_label, job_label
 from tile_lsp.ide.kernels import kernel_named
 from tile_lsp.ide.resources import resources_line
@@ -107,7 +108,7 @@ class _Status:
         running = server.stats().running
         busy = bool(running) or any(kernel.state is State.COMPILING for kernel in snapshot.kernels())
         problems = dict.fromkeys(
-            fault.message
+            in_one_line(fault)
             for kernel in snapshot.kernels()
             for fault in kernel.faults
             if fault.kind is FaultKind.ENVIRONMENT
@@ -192,7 +193,7 @@ def _kernel(server: TileServer, kernel: KernelView) -> wire.Kernel:
         stages=tuple(stage.value for stage in stages_of(kernel.frontend)),
         jobs=tuple(_job(kernel, view, index == kernel.active) for index, view in enumerate(kernel.jobs)),
         notes=tuple(note.message for note in kernel.notes),
-        problems=tuple(dict.fromkeys(fault.message for fault in faults)),
+        problems=tuple(dict.fromkeys(map(in_one_line, faults))),
         documents=_documents(kernel, None),
     )
 
@@ -217,7 +218,7 @@ def _job(kernel: KernelView, view: JobView, active: bool) -> wire.Job:
         ),
         active=active,
         resources=resources_line(view),
-        problems=tuple(fault.message for fault in view.faults),
+        problems=tuple(map(in_one_line, view.faults)),
         documents=_documents(kernel, token),
     )
 
