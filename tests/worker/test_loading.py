@@ -200,6 +200,19 @@ async def test_a_missing_module_comes_with_the_command_that_installs_it(bench: B
     assert spots(fault.chain)[0].startswith("main/1:1")
 
 
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        ("ValueError('y' * (1 << 24))", "ValueError: yyy"),
+        ("type('Odd', (Exception,), {'__str__': lambda self: exit(9)})()", "Odd"),
+    ],
+)
+async def test_words_of_an_error_are_taken_as_far_as_one_can_read_them(bench: Bench, raised: str, said: str):
+    fault = await bench.fault(f"raise {raised}\n{KERNEL}", "a=f16[64]")
+    assert fault.message.startswith(said)
+    assert len(fault.message) < 1 << 15
+
+
 async def test_what_is_no_kernel_is_said_to_be_what_it_is(bench: Bench):
     fault = await bench.fault("def kernel(a):\n    pass\n", "a=f16[64]")
     assert "kernel is no cuTile kernel: it is the function kernel" in fault.message

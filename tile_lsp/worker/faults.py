@@ -34,6 +34,10 @@ _DISTRIBUTIONS = {
 }
 
 
+#: Characters of a message that somebody may read.
+_LONGEST = 1 << 14
+
+
 class Refused(Exception):
     """Ends a piece of work with a fault that is already in its final form."""
 
@@ -59,7 +63,7 @@ def fault(
     help: str | None = None,  # noqa: A002
     code: str | None = None,
 ) -> Fault:
-    made: Fault = {"kind": kind, "message": message}
+    made: Fault = {"kind": kind, "message": _short(message)}
     if chain:
         made["chain"] = chain
     if help:
@@ -157,9 +161,14 @@ def _import_fault(error: ImportError, chain: list[Place]) -> Fault:
 
 def _text(error: BaseException) -> str:
     try:
-        return str(error)
-    except Exception:
+        return _short(str(error))
+    except BaseException:
+        # Its own code, which may do anything.
         return ""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def describe(error: BaseException) -> str:
