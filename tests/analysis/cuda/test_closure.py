@@ -6,7 +6,9 @@ import pytest
 from inline_snapshot import snapshot
 
 from tests.analysis.cuda.fixtures import MAIN, closure_of, members, sliced, text_of, workspace
+from tile_lsp.analysis.cuda import Workspace, build_closure, find_kernels
 from tile_lsp.model.outcome import Severity
+from tile_lsp.model.settings import Cuda
 
 CASES = {
     "what is not mentioned": ("int unused;\n__device__ int f() { return 1; }\n__global__ void k() {}\n", ["k"]),
@@ -267,8 +269,6 @@ def test_edits_that_do_not(edit: str):
 
 def test_a_file_that_moves_has_the_same_versions():
     def version(folder: str) -> str:
-        from tile_lsp.analysis.cuda import Workspace, build_closure, find_kernels
-        from tile_lsp.model.settings import Cuda
 
         path = f"{folder}/main.cu"
         world = Workspace(path, {path: "__global__ void k() {}\n"}.get, [folder], Cuda())
@@ -306,8 +306,6 @@ def test_headers_that_are_nowhere_are_told_where_they_are_named(case: str):
 
 
 def test_headers_outside_of_the_workspace_count_by_content():
-    from tile_lsp.analysis.cuda import Workspace, build_closure, find_kernels
-    from tile_lsp.model.settings import Cuda
 
     def version(folder: str, body: str) -> str:
         files = {
@@ -343,3 +341,13 @@ def test_of_the_whole_of_cub_what_the_words_name(header: str, body: str, expecte
     always = ["thread/thread_operators", "util_ptx", "util_type"]
     text = text_of(f"#include <{header}>\n__global__ void k(int *p) {{ {body} }}\n", f"<{header}>")
     assert text.split() == [word for name in sorted(expected + always) for word in ("#include", f"<cub/{name}.cuh>")]
+
+
+@pytest.mark.parametrize("path", ["sub/include/a.cuh", "sub/deep/include/a.cuh", "sub/a.cuh", "include/a.cuh", "a.cuh"])
+def test_headers_of_a_project_in_the_workspace(path: str):
+    main = "/ws/sub/deep/main.cu"
+    files = {main: '#include "a.cuh"\n__global__ void k() { f(); }\n', f"/ws/{path}": "__device__ void f() {}\n"}
+    world = Workspace(main, files.get, ["/ws"], Cuda())
+    closure = build_closure(find_kernels(main, world)[0], world).closure
+    assert closure is not None
+    assert [member.id for module in closure.modules for member in module.members] == ["a.cuh/f", "main.cu/k"]

@@ -6,7 +6,7 @@ import bisect
 import functools
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from tile_lsp.model.location import Span
@@ -422,6 +422,12 @@ class Workspace:
             self._resolved[key] = self._find(name, spec[0] == '"', importer)
         return self._resolved[key]
 
+    def _around(self, folder: str) -> Iterator[str]:
+        """The folders around one, as far as they are the workspace's: those of a project in it may be any of them."""
+        while any(folder.startswith(root + os.sep) for root in self.roots):
+            folder = os.path.dirname(folder)
+            yield folder
+
     def _find(self, name: str, quoted: bool, importer: str) -> str | None:
         folders = [os.path.dirname(importer)] if quoted else []
         if is_toolkit(name):
@@ -429,7 +435,8 @@ class Workspace:
             return path if self.file(path := os.path.normpath(os.path.join(folders[0], name))) is not None else None
         folders += self.options.includes
         own = os.path.dirname(self.path)
-        folders += [own, *(os.path.join(root, folder) for root in self.roots for folder in ("", "include", "src"))]
+        for around in (own, *self._around(own), *self.roots):
+            folders += [os.path.join(around, folder) for folder in ("", "include", "src")]
         for folder in dict.fromkeys(folders):
             path = os.path.normpath(os.path.join(folder, name))
             if self.file(path) is not None:
