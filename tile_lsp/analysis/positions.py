@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from tile_lsp.analysis.tree import fields
 from tile_lsp.model.location import Chain, Place, SourceRange, Span
 
 Point = tuple[int, int]
@@ -65,6 +66,7 @@ class Correspondence:
         self.lines: dict[int, Span] = {}
         """What a normalised line came from."""
         self._lines = part.text.split("\n")
+        self._encoded = [line.encode() for line in self._lines]
         self._chunk = [line.encode() for line in part.chunk.split("\n")]
         try:
             tree = ast.parse(part.text)
@@ -120,17 +122,18 @@ class Correspondence:
                 self.lines[span.line] = current
 
     def _children(self, before: ast.AST, after: ast.AST, depth: int) -> None:
-        for field in before._fields:
+        for field in fields(type(before)):
             mine, other = getattr(before, field, None), getattr(after, field, None)
-            if isinstance(mine, list) and isinstance(other, list):
+            if mine is None or other is None:
+                continue
+            if isinstance(mine, list):
                 for one, two in zip(mine, other, strict=False):
-                    self._visit(one, two, depth)
+                    if one is not None and two is not None:
+                        self._visit(one, two, depth)
             else:
                 self._visit(mine, other, depth)
 
-    def _visit(self, before: object, after: object, depth: int) -> None:
-        if not isinstance(before, ast.AST) or not isinstance(after, ast.AST):
-            return
+    def _visit(self, before: ast.AST, after: ast.AST, depth: int) -> None:
         if isinstance(before, (ast.stmt, ast.ExceptHandler)):
             self._statement(before, after, depth)
             return
@@ -178,7 +181,7 @@ class Correspondence:
         if any(span is None for span in spans):
             return
         a, b, c, d = spans
-        mine = _operator([line.encode() for line in self._lines], a, b)  # type: ignore[arg-type]
+        mine = _operator(self._encoded, a, b)  # type: ignore[arg-type]
         self._add(mine, _operator(self._chunk, c, d), depth)  # type: ignore[arg-type]
 
     # -- pieces of text
@@ -298,11 +301,13 @@ def _operator(lines: Sequence[bytes], left: Span, right: Span) -> Span | None:
     return None
 
 
-def _span(node: object) -> Span | None:
-    line, end_line = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
-    if line is None or end_line is None:
+def _span(node: ast.AST) -> Span | None:
+    """None of a node that has no place, or was made."""
+    try:
+        span = Span(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+    except AttributeError:
         return None
-    return Span(line, node.col_offset, end_line, node.end_col_offset)  # type: ignore[attr-defined]
+    return span if span.end_line is not None else None
 
 
 class Positions:

@@ -14,7 +14,6 @@ from .decode import decode
 from .job_comments import job_comments
 from .kernels import KernelSite, Parameter, find_kernels
 from .parse import Placed, PythonFile, SyntaxProblem, located, parse
-from .tree import children, walk
 from .workspace import Workspace
 
 __all__ = [
@@ -28,11 +27,9 @@ __all__ = [
     "SyntaxProblem",
     "Workspace",
     "build_closure",
-    "children",
     "decode",
     "find_kernels",
     "job_comments",
     "located",
     "parse",
-    "walk",
 ]

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from tile_lsp.analysis.language import CommentLine
+from tile_lsp.analysis.tree import walk
 from tile_lsp.model.location import Span
 
 from .index import index_of
 from .parse import Broken, Placed, PythonFile, located
 from .scope import Chain, Function, bindings_within, chain_of, local_names, parameters
 from .text import CELL_MARK, byte_column, shifted, span_of
-from .tree import walk
 from .workspace import Workspace
 
 Path = tuple[tuple[str, int], ...]

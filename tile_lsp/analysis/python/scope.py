@@ -11,7 +11,7 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 
-from .tree import children, walk
+from tile_lsp.analysis.tree import children, walk
 
 Chain = tuple[str, ...]
 """A name and the attributes taken of it: `helpers.math.gelu` is `("helpers", "math", "gelu")`."""

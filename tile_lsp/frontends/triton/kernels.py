@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tile_lsp.analysis.python import KernelSite, Workspace, walk
+from tile_lsp.analysis.python import KernelSite, Workspace
+from tile_lsp.analysis.tree import walk
 from tile_lsp.frontends.names import Names, chain
 
 DECORATORS = frozenset(

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from tile_lsp.analysis.python import KernelSite, children
+from tile_lsp.analysis.python import KernelSite
+from tile_lsp.analysis.tree import children
 from tile_lsp.frontends.names import Names
 from tile_lsp.model.job import Scalar
 

@@ -22,7 +22,7 @@ _GAPPED = frozenset({"keys", "kw_defaults"})
 
 
 @functools.cache
-def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+def fields(kind: type[ast.AST]) -> tuple[str, ...]:
     """Where a kind of node has others below it."""
     if kind in _LEAVES:
         return ()
@@ -34,7 +34,7 @@ def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
 def children(node: ast.AST) -> list[ast.AST]:
     """Nodes right below a node, without those for operators and contexts."""
     found: list[ast.AST] = []
-    for name in _fields(type(node)):
+    for name in fields(type(node)):
         value = getattr(node, name, None)
         if value is None:
             continue
