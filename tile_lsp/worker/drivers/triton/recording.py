@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable, Collection
+from types import ModuleType
 from typing import Any, NoReturn
 
 from ...absent import Nothing, reason
@@ -228,7 +229,8 @@ def _subclass(code_generator: Any, release: tuple[int, int]) -> type:
             result = self._visit(node)
             if isinstance(result, Nothing) and isinstance(getattr(node, "ctx", None), ast.Load):
                 self._refuse(node, result)
-            if is_expression and result is not None and not isinstance(result, str):
+            # A module is not what anyone asks for: what is taken of it starts at the same place.
+            if is_expression and result is not None and not isinstance(result, (str, ModuleType)):
                 kind, name = ("load", node.id) if is_name else ("expr", None)
                 recorder.notes.append((self, node, kind, name, result))
             return result

@@ -33,8 +33,6 @@ def of(value: Any) -> tuple[str, str | None] | None:
     if isinstance(value, core.base_value):
         ty = getattr(value, "type", None)
         return (dtype(ty) if ty is not None else type(value).__name__), None
-    if isinstance(value, type(core)):
-        return f"module {value.__name__}", None
     if callable(value):
         return _callable(value)
     if value is None or isinstance(value, (bool, int, float, str)):
