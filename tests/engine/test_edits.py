@@ -63,6 +63,22 @@ async def test_a_fault_of_our_own_is_said_where_it_came_up_and_stops_nothing_els
         assert bench.types_of("bad.py", "a") == {"Tile[float32,(64)]"}
 
 
+async def test_what_nests_too_deeply_is_the_trouble_of_its_kernel_alone(tmp_path):
+    many = "".join(f"\n    elif N == {number}:\n        a = a" for number in range(900))
+    async with workbench(tmp_path, {"k.py": ONE + kernel("deep", f"if N == -1:\n        a = a{many}")}) as bench:
+        await bench.open("k.py")
+        file = bench.session.snapshot().files[bench.path("k.py")]
+        assert not file.problems
+        assert bench.types_of("k.py", "a", "first") == {"Tile[float32,(64)]"}
+        (fault,) = bench.kernel("k.py", "deep").faults
+        assert (fault.kind, fault.message) == (
+            FaultKind.USER,
+            "what this kernel needs is nested too deeply to be analysed",
+        )
+        await bench.edit("k.py", ONE + kernel("deep"))
+        assert bench.types_of("k.py", "a", "deep") == {"Tile[float32,(64)]"}
+
+
 async def test_a_job_comment_that_no_kernel_reads_is_said_to_be_none(tmp_path):
     text = HEADER + kernel("first").replace("sm_90\n@", "sm_90\n\n@") + '''
 TEXT = """

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from tile_lsp.analysis.comments import JobComment, read_comments
-from tile_lsp.analysis.language import ClosureResult, SeesFolders, Site, TellsComments
+from tile_lsp.analysis.language import Blocked, ClosureResult, SeesFolders, Site, TellsComments
 from tile_lsp.analysis.snapshot import ProblemView, Written
+from tile_lsp.analysis.stale import NoPositions
 from tile_lsp.frontends.base import FrontEnd, JobSpec, Problem
 from tile_lsp.model.location import SourceRange, Span
 from tile_lsp.model.outcome import Severity
@@ -112,10 +113,16 @@ def _analyse_kernel(
     if override is not None:
         comments = _overridden(comments, override)
     bindings = {item.name: item.value for comment in comments[:1] for item in comment.items}
-    specs, found = frontend.job_specs(site, workspace, comments, settings)
+    try:
+        specs, found = frontend.job_specs(site, workspace, comments, settings)
+        expressions = tuple(dict.fromkeys(source for spec in specs for source in spec.expressions))
+        result = frontend.closure(site, workspace, bindings, expressions)
+    except RecursionError:
+        # It is this kernel's trouble, not the file's.
+        blocked = Blocked("what this kernel needs is nested too deeply to be analysed")
+        specs, found = (), ()
+        result = ClosureResult(None, NoPositions(), frozenset({site.path}), blocked_by=blocked)
     problems = tuple(_located(problem, site, settings, written) if problem.setting else problem for problem in found)
-    expressions = tuple(dict.fromkeys(source for spec in specs for source in spec.expressions))
-    result = frontend.closure(site, workspace, bindings, expressions)
     place = functools.partial(_place_of, site=site, settings=settings, written=written)
     return KernelAnalysis(frontend, site, result, specs, problems, settings, place)
 
