@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.cuda import KernelSite, TemplateParameter, Workspace
 from tile_lsp.frontends.base import JobSpec, Origin, Problem
+from tile_lsp.frontends.given import Given, read_comment, read_settings
 from tile_lsp.model.job import Argument, Config, Scalar
 from tile_lsp.model.settings import Settings
 
 from .callables import is_called, is_passed
 from .hints import check_hint
 from .launches import Launch, read_launches
-from .signature import Given, read_comment, read_settings
+from .signature import vocabulary
 from .targets import check_target
 
 _TYPES = ("float", "int", "double", "unsigned int", "float4", "__half")
@@ -35,12 +36,13 @@ def job_specs(
     """One spec for each comment, else for each launch and explicit instantiation; else one, all of it assumed."""
     names = [] if kernel.specialised else [parameter.name for parameter in kernel.template]
     others = [parameter.name for parameter in kernel.arguments]
-    from_settings = read_settings(settings.for_kernel(kernel.qualname, kernel.path), names)
+    words = vocabulary(names, others)
+    from_settings, _ = read_settings(settings.for_kernel(kernel.qualname, kernel.path), words, kernel.name_span)
     launches = read_launches(kernel, workspace) if names else ()
     problems: list[Problem] = []
     given: list[tuple[JobComment | None, Given, Launch | None]] = []
     for comment in comments:
-        one, wrong = read_comment(comment, names, others)
+        one, wrong = read_comment(comment, words)
         problems += wrong
         given.append((comment, one, launches[0] if launches else None))
     if not given:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.python import KernelSite, Workspace
 from tile_lsp.frontends.base import JobSpec, Origin, Problem
+from tile_lsp.frontends.given import Given, read_comment, read_settings
 from tile_lsp.frontends.names import Names, statements
 from tile_lsp.model.job import Argument
 from tile_lsp.model.settings import Settings
@@ -16,7 +17,7 @@ from tile_lsp.model.settings import Settings
 from .annotations import Annotation, read_annotation
 from .assume import Assumed, Parameter, alternatives, assume
 from .launches import Launched, read_launches
-from .signature import Expected, Given, configs, read_comment, read_settings
+from .signature import Expected, configs, vocabulary
 from .spec import Spec, constant, expressions
 from .usage import Usage, read_usage
 
@@ -46,12 +47,14 @@ def job_specs(
         Expected(p.name, annotations[p.name], functools.partial(_used_as_array, usage, p.name))
         for p in kernel.parameters
     ]
-    from_settings, problems = read_settings(settings.for_kernel(kernel.qualname, path), expected, kernel.name_span)
     captured = frozenset(a.arg for function in around for a in function.args.args + function.args.kwonlyargs)
+    words = vocabulary(expected, captured)
+    own = settings.for_kernel(kernel.qualname, path)
+    from_settings, problems = read_settings(own, words, kernel.name_span, strict=True)
     found = list(problems)
     given: list[tuple[JobComment | None, Given]] = []
     for comment in comments:
-        one, wrong = read_comment(comment, expected, captured)
+        one, wrong = read_comment(comment, words)
         found.extend(wrong)
         given.append((comment, one))
     specs = [

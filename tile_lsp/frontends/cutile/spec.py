@@ -15,6 +15,7 @@ import re
 import msgspec
 
 from tile_lsp.frontends import dtypes
+from tile_lsp.frontends.given import SpecFault
 
 #: Bytes that an array's base address is taken to be divisible by: what allocators of array libraries give, and more.
 DEFAULT_ALIGNMENT = 16
@@ -126,14 +127,6 @@ def expressions(spec: Spec) -> tuple[str, ...]:
 
 #: What counts as a constant.
 CONSTANTS = (ConstantSpec, DtypeSpec, ExpressionSpec)
-
-
-class SpecFault(msgspec.Struct, frozen=True):
-    """Why a text is no spec. `start` and `end` count characters of the text."""
-
-    message: str
-    start: int
-    end: int
 
 
 @functools.lru_cache(maxsize=4096)

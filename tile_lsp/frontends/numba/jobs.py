@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.python import KernelSite, Workspace
 from tile_lsp.frontends.base import JobSpec, Origin, Problem
+from tile_lsp.frontends.given import Given, Vocabulary, read_comment, read_settings
 from tile_lsp.frontends.names import Names, statements
 from tile_lsp.model.job import Argument, Config, Scalar
 from tile_lsp.model.settings import Settings
@@ -15,8 +16,9 @@ from tile_lsp.model.settings import Settings
 from . import spec
 from .assume import Assumed, Parameter, alternatives, assume
 from .decorators import signatures
+from .hints import HINTS, check_hint, parse_hint
 from .launches import Launched, read_launch
-from .signature import Given, read_comment, read_settings
+from .targets import check_target
 from .usage import Use, read_usage
 
 
@@ -27,20 +29,25 @@ def job_specs(
     settings.
     """
     names = Names.of(workspace)
-    parameters = [parameter.name for parameter in kernel.parameters]
+    words = Vocabulary(
+        [parameter.name for parameter in kernel.parameters],
+        lambda name, text: spec.canonical(text),
+        check_target,
+        HINTS,
+        lambda name, text: parse_hint(text),
+        check_hint,
+        bound=_captured(kernel, names),
+    )
     uses: dict[str, Use] = {}
     if isinstance(kernel.node, ast.FunctionDef):
         uses = read_usage(kernel.node, kernel.path, names)
-    from_settings, problems = read_settings(
-        settings.for_kernel(kernel.qualname, kernel.path), parameters, kernel.name_span
-    )
+    from_settings, problems = read_settings(settings.for_kernel(kernel.qualname, kernel.path), words, kernel.name_span)
     eager = signatures(kernel, names)
     launch = read_launch(kernel, names) if not eager else {}
-    captured = _captured(kernel, names)
     found = list(problems)
     given: list[tuple[JobComment | None, Given, tuple[str, ...] | None]] = []
     for comment in comments:
-        one, wrong = read_comment(comment, parameters, captured)
+        one, wrong = read_comment(comment, words)
         found.extend(wrong)
         given.append((comment, one, eager[0] if eager else None))
     if not given:

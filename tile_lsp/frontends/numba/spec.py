@@ -15,7 +15,7 @@ import ast
 import difflib
 import re
 
-import msgspec
+from tile_lsp.frontends.given import SpecFault
 
 SCALARS = (
     "boolean", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -38,14 +38,6 @@ _ALIASES = {
 _ARRAY = re.compile(
     r"array\(\s*(?P<dtype>[\w.]+)\s*,\s*(?P<rank>\d+)d\s*,\s*(?P<layout>[CFA])\s*(?P<readonly>,\s*readonly)?\s*\)\Z"
 )
-
-
-class SpecFault(msgspec.Struct, frozen=True):
-    """Why a text is no argument. `start` and `end` count characters of the text."""
-
-    message: str
-    start: int
-    end: int
 
 
 class _Error(Exception):

@@ -10,6 +10,7 @@ import msgspec
 from tile_lsp.analysis.comments import JobComment
 from tile_lsp.analysis.python import KernelSite, Workspace
 from tile_lsp.frontends.base import JobSpec, Origin, Problem, Readings
+from tile_lsp.frontends.given import Given, read_comment, read_settings
 from tile_lsp.frontends.names import Names
 from tile_lsp.model.job import Argument, Config, Scalar
 from tile_lsp.model.settings import Settings
@@ -19,7 +20,7 @@ from .assume import GUESSES, Assumed, Parameter, alternatives, assume
 from .configs import TunedConfig, Tuning, read_tuning
 from .launches import Launch, read_launch
 from .meta import read_meta
-from .signature import Expected, Given, read_comment, read_settings
+from .signature import vocabulary
 from .usage import read_usage
 from .use import Usage
 
@@ -31,14 +32,13 @@ def job_specs(
     names = Names.of(workspace)
     path = kernel.path
     constants = frozenset(p.name for p in kernel.parameters if _is_constexpr(p.annotation))
-    expected = [Expected(p.name, p.name in constants) for p in kernel.parameters]
-    from_settings, problems = read_settings(settings.for_kernel(kernel.qualname, path), expected, kernel.name_span)
+    words = vocabulary([p.name for p in kernel.parameters], constants, frozenset(_captured(kernel, names)))
+    from_settings, problems = read_settings(settings.for_kernel(kernel.qualname, path), words, kernel.name_span)
     tuning = read_tuning(kernel, names)
-    captured = frozenset(_captured(kernel, names))
     found = list(problems)
     given: list[tuple[JobComment | None, Given]] = []
     for comment in comments:
-        one, wrong = read_comment(comment, expected, captured)
+        one, wrong = read_comment(comment, words)
         found.extend(wrong)
         given.append((comment, one))
     wanted = {parameter.name for parameter in kernel.parameters}

@@ -14,7 +14,7 @@ import difflib
 import functools
 import re
 
-import msgspec
+from tile_lsp.frontends.given import SpecFault
 
 AUTO = "auto"
 DTYPES = (
@@ -36,14 +36,6 @@ _DESCRIPTOR = re.compile(r"tensordesc<\s*(?P<name>\w+)\s*\[(?P<dims>[\d\s,]+)\](
 _DIVISOR = 16
 #: Bits of a number.
 _WIDEST = 4096
-
-
-class SpecFault(msgspec.Struct, frozen=True):
-    """Why a text is no argument. `start` and `end` count characters of the text."""
-
-    message: str
-    start: int
-    end: int
 
 
 def dtype(name: str) -> str | None:
