@@ -5,44 +5,21 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ... import distributions, faults, tools
+from ... import tools
 from ...standins import StandIns
-
-if TYPE_CHECKING:
-    from .compiler import Compiler
-    from .inference import Held
-
-_FLOOR = (1, 3)
-_WANTED = "cuda-tile[tileiras]>=1.7"
+from ..installed import Installed
 
 
-class CuTile:
+class CuTile(Installed):
+    name = "cuda-tile"
+    floor = (1, 3)
+    best = " (best with 1.7)"
+    wanted = "cuda-tile[tileiras]>=1.7"
     distributions = ("cuda-tile", "typing-extensions")
 
-    def __init__(self) -> None:
-        self._version: str | None = None
-        self._error: str | None = None
-        self._help: str | None = None
-        self._compiler: Compiler | None = None
-        self._standins: StandIns | None = None
-
-    def start(self, standins: StandIns) -> None:
-        self._standins = standins
-        self._version = distributions.version_of("cuda-tile")
-        if self._version is None:
-            self._error = f"cuda-tile is not installed in {sys.executable}"
-            self._help = distributions.pip(_WANTED)
-        elif tools.release(f"release {self._version}") is None or tools.release(f"release {self._version}") < _FLOOR:
-            self._error = (
-                f"cuda-tile {self._version} is too old for tile-lsp, which works with 1.3 and later (best with 1.7)"
-            )
-            self._help = distributions.pip(_WANTED)
-        else:
-            self._import(standins)
-
-    def _import(self, standins: StandIns) -> None:
+    def _load(self, standins: StandIns) -> Any:
         # Read when cuda.tile is imported. It runs no tool here, and keeps nothing: caching is the server's.
         os.environ["CUDA_TILE_CACHE_DIR"] = "off"
         os.environ["CUDA_TILE_TEMP_DIR"] = tempfile.gettempdir()
@@ -59,30 +36,22 @@ class CuTile:
         try:
             from .compiler import Compiler
 
-            self._compiler = Compiler()
-            standins.add_register(self._compiler.register_dtype)
-        except Exception as error:
-            self._error = f"cuda-tile {self._version} can't be used: {faults.describe(error)}"
-            self._help = distributions.pip("--force-reinstall", _WANTED)
+            compiler = Compiler()
+            standins.add_register(compiler.register_dtype)
+            return compiler
         finally:
             del sys.modules["torch"]
             if real is not None:
                 sys.modules["torch"] = real
 
-    def tools(self) -> dict[str, str]:
-        return {}
-
-    def report(self, table: dict[str, dict[str, Any]]) -> dict[str, Any]:
-        fields: dict[str, Any] = {}
-        if self._compiler is not None:
-            self._compiler.tileiras = tools.release(table["tileiras"]["version"])
-            fields = {
-                "bytecode_versions": self._compiler.bytecode_versions(),
-                "portable_bytecode_versions": self._compiler.portable_bytecode_versions(),
-                "hints": self._compiler.hints(),
-                "dtypes": self._compiler.dtypes(),
-            }
-        return {"version": self._version, "error": self._error, "help": self._help, "fields": fields}
+    def _fields(self, table: dict[str, dict[str, Any]]) -> dict[str, Any]:
+        self._compiler.tileiras = tools.release(table["tileiras"]["version"])
+        return {
+            "bytecode_versions": self._compiler.bytecode_versions(),
+            "portable_bytecode_versions": self._compiler.portable_bytecode_versions(),
+            "hints": self._compiler.hints(),
+            "dtypes": self._compiler.dtypes(),
+        }
 
     def warm(self) -> None:
         for _ in range(4 if self._compiler is not None else 0):
@@ -99,10 +68,7 @@ class CuTile:
             held.codegen({"targets": ["sm_90"]})
         sample.clean()
 
-    def infer(self, request: dict[str, Any], standins: StandIns) -> tuple[Held | None, dict[str, Any]]:
-        if self._compiler is None:
-            missing = faults.fault(faults.ENVIRONMENT, self._error or "cuda-tile is missing", help=self._help)
-            return None, {"inference": {"faults": [missing]}, "options": {}}
+    def _infer(self, request: dict[str, Any], standins: StandIns) -> tuple[Any, dict[str, Any]]:
         from .inference import infer
 
         return infer(self._compiler, request, standins)

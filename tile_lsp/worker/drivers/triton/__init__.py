@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
-from ... import distributions, faults, wire
+from ... import wire
 from ...standins import StandIns
+from ..installed import Installed
 
 if TYPE_CHECKING:
-    from .compiler import Compiler
     from .inference import Held
 
-_FLOOR = (3, 6)
-_WANTED = "triton>=3.6"
 #: Read when triton is imported: it must neither run kernels in Python nor print or keep what it makes.
 _UNSET = (
     "TRITON_INTERPRET",
@@ -32,44 +29,25 @@ _UNSET = (
 )
 
 
-class Triton:
+class Triton(Installed):
+    name = "triton"
+    names = ("pytorch-triton", "triton-nightly")
+    floor = (3, 6)
+    wanted = "triton>=3.6"
     distributions = ("triton", "pytorch-triton", "triton-nightly")
 
-    def __init__(self) -> None:
-        self._version: str | None = None
-        self._error: str | None = None
-        self._help: str | None = None
-        self._compiler: Compiler | None = None
-        self._standins: StandIns | None = None
-
-    def start(self, standins: StandIns) -> None:
-        self._standins = standins
-        self._version = next((v for name in self.distributions if (v := distributions.version_of(name))), None)
-        if self._version is None:
-            self._error = f"triton is not installed in {sys.executable}"
-            self._help = distributions.pip(_WANTED)
-            return
-        release = _release(self._version)
-        if release is None or release < _FLOOR:
-            self._error = f"triton {self._version} is too old for tile-lsp, which works with 3.6 and later"
-            self._help = distributions.pip(_WANTED)
-            return
+    def _load(self, standins: StandIns) -> Any:
         for name in _UNSET:
             os.environ.pop(name, None)
-        try:
-            from .compiler import Compiler
+        from .compiler import Compiler
 
-            self._compiler = Compiler()
-        except Exception as error:
-            self._error = f"triton {self._version} can't be used: {faults.describe(error)}"
-            self._help = distributions.pip("--force-reinstall", _WANTED)
+        return Compiler()
 
     def tools(self) -> dict[str, str]:
         return self._compiler.tools() if self._compiler is not None else {}
 
-    def report(self, table: dict[str, dict[str, Any]]) -> dict[str, Any]:
-        fields = {"hints": self._compiler.hints()} if self._compiler is not None else {}
-        return {"version": self._version, "error": self._error, "help": self._help, "fields": fields}
+    def _fields(self, table: dict[str, dict[str, Any]]) -> dict[str, Any]:
+        return {"hints": self._compiler.hints()}
 
     def warm(self) -> None:
         held = self._sample()
@@ -96,18 +74,7 @@ class Triton:
         sample.clean()
         return held
 
-    def infer(self, request: dict[str, Any], standins: StandIns) -> tuple[Held | None, dict[str, Any]]:
-        if self._compiler is None:
-            missing = faults.fault(faults.ENVIRONMENT, self._error or "triton is missing", help=self._help)
-            return None, {"inference": {"faults": [missing]}, "options": {}}
+    def _infer(self, request: dict[str, Any], standins: StandIns) -> tuple[Held | None, dict[str, Any]]:
         from .inference import infer
 
         return infer(self._compiler, request, standins)
-
-
-def _release(version: str) -> tuple[int, int] | None:
-    parts = version.split(".")
-    try:
-        return int(parts[0]), int(parts[1])
-    except (IndexError, ValueError):
-        return None
