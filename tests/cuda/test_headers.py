@@ -42,3 +42,9 @@ async def test_a_source_that_another_one_includes(cuda: Cuda):
     await cuda.bench.open("part.cu")
     assert cuda.bench.kernel("part.cu").faults == ()
     assert cuda.bench.types_of("part.cu", "s") == {"__shared__ float[32]"}
+
+
+async def test_functions_of_cmath_where_std_is_open(cuda: Cuda):
+    code = "#include <cmath>\n#include <limits>\nusing namespace std;\n"
+    code += "__global__ void k(double *x) { x[0] = powf(fabsf(x[1]), 2) + numeric_limits<float>::max(); }\n"
+    assert await cuda.faults(code) == []

@@ -74,6 +74,17 @@ CASES = {
         ),
         ["int,4"],
     ),
+    "two templates around it, with parameters of a common name": (
+        (
+            "template <int M, class in_t> void f(in_t *x) { using V = P<in_t>; k<V, M><<<1, 2>>>(x, x, 1); }\n"
+            "template <class in_t> void g(in_t *x) { f<8, in_t>(x); }\nvoid h(int *x) { g<int>(x); }"
+        ),
+        ["P<int>,8"],
+    ),
+    "a value that a macro of another library names": (
+        "void f(int *x) { GO(t, SIZE, [&] { k<int, SIZE><<<1, 2>>>(x, x, 1); }); }",
+        ["int,16"],
+    ),
     "around it a template that nothing instantiates": (
         "template <class U> void f(U *x) { k<U, 4><<<1, 2>>>(x, x, 1); }",
         ["float,4"],

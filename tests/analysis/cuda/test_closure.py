@@ -98,6 +98,24 @@ CASES = {
         ),
         ["P", "f", "g", "k"],
     ),
+    "the standard's headers, where its namespace is open": (
+        (
+            "#include <cmath>\n#include <limits>\n#include <cstdint>\nusing namespace std;\n"
+            "__global__ void k(float *x) { x[0] = fabsf(x[1]); }\n"
+        ),
+        ["using namespace", "k"],
+    ),
+    "the standard's headers, where its namespace is open and of use": (
+        (
+            "#include <cmath>\n#include <limits>\nusing namespace std;\n"
+            "__global__ void k(float *x) { x[0] = fabsf(numeric_limits<float>::max()); }\n"
+        ),
+        ["<limits>", "using namespace", "k"],
+    ),
+    "the standard's headers, where its names are qualified": (
+        "#include <cmath>\n#include <limits>\nusing namespace std;\n__global__ void k(int *x) { std::abs(*x); }\n",
+        ["<cmath>", "<limits>", "using namespace", "k"],
+    ),
     "names that macros put together": (
         (
             "#define PASTED_A() 1\n#define PASTED_B() 2\n#define ASK(x) PASTED_##x()\n#define OTHER 1\n"

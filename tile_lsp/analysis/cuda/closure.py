@@ -59,6 +59,8 @@ class _Builder:
         self.groups: set[int] = set()
         self.words: set[str] = set()
         """All that are in what is kept."""
+        self.opens_std = False
+        """There is a `using namespace std;`, which says nothing of what is used."""
         self.expressions = expressions
 
     def work_out(self) -> None:
@@ -84,6 +86,9 @@ class _Builder:
             if facts.role == USING:
                 # It needs the namespace itself, though nothing that is declared there may be the device's.
                 queue += self.unit.namespaces.get(entry.piece.tokens[-2].text, ())
+                if [token.text for token in entry.piece.tokens] == ["using", "namespace", "std", ";"]:
+                    self.opens_std = True
+                    continue
             if entry.piece.kind in (IF, ELSE) or facts.role == MACRO or entry.piece.kind not in (INCLUDE, OPEN, CLOSE):
                 fresh = (facts.mentions | facts.macros) - self.words
                 self.words |= fresh
@@ -149,13 +154,17 @@ class _Builder:
                 found.append(number)
         return found
 
+    def _wanted(self, header: str) -> str | None:
+        find = headers.wanted_of_open if self.opens_std and "std" not in self.words else headers.wanted
+        return find(header, self.words)
+
     def _headers(self) -> list[int]:
         """Headers of the toolkit that the kept words call for."""
         entries = self.unit.entries
         return [
             number
             for number in self.unit.includes
-            if number not in self.kept and headers.wanted(entries[number].facts.name[1:-1], self.words) is not None
+            if number not in self.kept and self._wanted(entries[number].facts.name[1:-1]) is not None
         ]
 
     # -- the closure
@@ -173,7 +182,7 @@ class _Builder:
             kept = entry.facts.kept
             text, lines = lines_of(kept)
             if entry.piece.kind == INCLUDE:
-                wanted = headers.wanted(entry.facts.name[1:-1], self.words)
+                wanted = self._wanted(entry.facts.name[1:-1])
                 if wanted is None or wanted in included:
                     continue
                 if not entry.groups:

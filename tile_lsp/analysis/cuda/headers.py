@@ -111,6 +111,27 @@ typeinfo unistd.h unordered_map unordered_set valarray vector windows.h inttypes
 _HOST_STANDARD = frozenset(_HOST_STANDARD_TEXT.split())
 
 
+#: What `using namespace std;` lets device code say without `std::`, and the language does not have itself.
+_OPENED_TEXT = """
+accumulate advance array atomic bit_and bit_cast bit_or bit_xor clamp complex conditional conditional_t countl_zero
+countr_zero decay decay_t declval distance enable_if enable_if_t equal_to exchange false_type fill forward function
+get greater greater_equal hash index_sequence initializer_list integer_sequence integral_constant invoke iota
+is_arithmetic is_base_of is_const is_convertible is_enum is_floating_point is_integral is_pointer is_same is_same_v
+is_signed is_unsigned less less_equal lower_bound make_index_sequence make_pair make_signed make_tuple make_unsigned
+minus modulus move multiplies next not_equal_to nullopt numeric_limits optional pair plus popcount prev ratio
+remove_const remove_cv remove_cvref remove_pointer remove_reference result_of span swap tie true_type tuple
+tuple_element tuple_size upper_bound variant visit void_t
+"""
+_OPENED = frozenset(_OPENED_TEXT.split())
+
+
+def wanted_of_open(name: str, words: AbstractSet[str]) -> str | None:
+    """The same where `std` is named but to open it. The functions of `<cmath>` are there without: those of libcu++
+    beside them would make their calls ambiguous.
+    """
+    return wanted(name, words | {"std"} if name != "cmath" and not _OPENED.isdisjoint(words) else words)
+
+
 def wanted(name: str, words: AbstractSet[str]) -> str | None:
     """What to include for a header of the toolkit or the language, where device code of these words needs it."""
     standin = STANDARD.get(name)

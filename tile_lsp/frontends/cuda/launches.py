@@ -81,6 +81,7 @@ class _Reader:
         self.kinds = [e.facts.role for e in workspace.unit(kernel.path).entries]
         self.declared = workspace.unit(kernel.path).declared
         self.defined = workspace.unit(kernel.path).defined
+        self.given = {name for name, _ in workspace.options.macros}
 
     def instantiations(self) -> Iterator[Launch]:
         for entry in self.entries:
@@ -214,9 +215,17 @@ class _Reader:
         given: dict[str, str] = {}
         for parameter, value in zip(self.kernel.template, values, strict=False):
             text = self._constant(value, bound, local)
-            if text is not None and not _mentions(text, unknown):
+            if text is None or _mentions(text, unknown):
+                continue
+            if parameter.kind in ("typename", "template") or self._is_value(text):
                 given[parameter.name] = text
         return given
+
+    def _is_value(self, text: str) -> bool:
+        """False for one word that nothing says the value of: a macro that goes through values gives it."""
+        if _WORD.fullmatch(text) is None or text in KEYWORDS:
+            return True
+        return text in self.declared or text in self.defined or text in self.given
 
     def _constant(
         self, value: Sequence[Token], bound: Mapping[str, str], local: _Function | None, depth: int = 0
@@ -270,7 +279,8 @@ class _Reader:
                 if token.text in names and tokens_of[index + 1].text == "<":
                     values = parameters(tokens_of[index + 2 : angle(tokens_of, index + 1)])
                     around = _Function(tokens_of, index)
-                    given = {name: self._constant(v, {}, around) for name, v in zip(outer, values, strict=False)}
+                    inner = {name: name for name in _parameters_of(tokens_of)}
+                    given = {name: self._constant(v, inner, around) for name, v in zip(outer, values, strict=False)}
                     known = {parameter: text for parameter, text in given.items() if text is not None}
                     found += self._resolved(known, other, depth)
                 elif token.text in names and tokens_of[index + 1].text == "(" and other.facts.role == INSTANTIATION:
