@@ -15,6 +15,7 @@ CASES = {
     "an integer as an argument of a template": (
         "template <typename T> __global__ void k(T *x) { x[0] = 1; }\nvoid f(int64_t *x) { k<int64_t><<<1, 1>>>(x); }"
     ),
+    "numbers of cublas": "#include <cublasLt.h>\n__global__ void k(half *x, __nv_bfloat16 y) { x[0] = (float)y; }",
     "float.h": "#include <float.h>\n__global__ void k(float *x) { x[0] = FLT_MAX; }",
     "climits": "#include <climits>\n__global__ void k(int *x) { x[0] = INT_MAX; }",
     "cassert": "#include <cassert>\n__global__ void k(int *x) { assert(x[0] > 0); std::size_t n = 1; x[n] = 1; }",
@@ -36,8 +37,8 @@ async def test_a_header_that_a_header_includes(cuda: Cuda):
 
 
 async def test_a_source_that_another_one_includes(cuda: Cuda):
-    cuda.bench.write("whole.cu", '#define N 32\n#include "middle.cu"\nint main() {}\n')
-    cuda.bench.write("middle.cu", '__device__ float f(float x) { return x * N; }\n#include "part.cu"\n')
+    cuda.bench.write("whole.cu", '#define N 32\n#include "middle.cpp"\nint main() {}\n')
+    cuda.bench.write("middle.cpp", '__device__ float f(float x) { return x * N; }\n#include "part.cu"\n')
     cuda.bench.write("part.cu", "__global__ void part(float *x) { __shared__ float s[N]; x[0] = f(s[0]); }\n")
     await cuda.bench.open("part.cu")
     assert cuda.bench.kernel("part.cu").faults == ()

@@ -140,6 +140,14 @@ CASES = {
         ),
         ["<cuda_fp16.h>", "k"],
     ),
+    "headers of the host that bring some of the device's": (
+        "#include <cublas_v2.h>\n#include <cudnn.h>\n__global__ void k(__nv_bfloat16 *x) {}\n",
+        ["<cublas_v2.h>", "k"],
+    ),
+    "headers of the host that bring nothing that is used": (
+        "#include <cublas_v2.h>\n__global__ void k(float *x) {}\n",
+        ["k"],
+    ),
     "standard headers have stand-ins": (
         "#include <cstdint>\n#include <algorithm>\n#include <vector>\n__global__ void k(uint8_t *x) {}\n",
         ["<cstdint>", "k"],

@@ -31,6 +31,9 @@ _HOST_TOOLKIT = (
     "cudaEGL", "cuda_occupancy", "cuda_device_runtime_api", "nvJitLink", "nvvm", "cudla", "cufile", "nvjpeg",
     "device_launch_parameters", "vector_types", "vector_functions",
 )  # fmt: skip
+#: Of the host, and including what the device reads too: those headers, each with a part of the names that it gives.
+_CARRIERS = ("cublas", "cusolver")
+_CARRIED = {"cuda_fp16.h": "half", "cuda_bf16.h": "bfloat16", "cuComplex.h": "Complex"}
 #: Standard headers that device code has some use for, and what stands in for them.
 STANDARD: dict[str, str] = {
     "cstdint": "cuda/std/cstdint",
@@ -139,6 +142,8 @@ def wanted(name: str, words: AbstractSet[str]) -> str | None:
         if not {"std"} & words and not _PLAIN.get(standin, frozenset()) & words:
             return None
         return standin
+    if name.startswith(_CARRIERS):
+        return name if _carried(words) else None
     if name in _HOST_STANDARD or (name.startswith(_HOST_TOOLKIT) and not name.startswith(_TOOLKIT)):
         return None
     if name.startswith("curand"):
@@ -154,9 +159,15 @@ def inclusion(name: str, words: AbstractSet[str]) -> str:
     """The lines that include what `wanted` gave for words: where it stands in for a standard header, with its names in
     `std`.
     """
+    if name.startswith(_CARRIERS):
+        return "\n".join(f"#include <{header}>" for header in _carried(words))
     if cub.is_mixed(name):
         return "\n".join(f"#include <{header}>" for header in cub.headers_for(words))
     if not name.startswith("cuda/std/"):
         return f"#include <{name}>"
     # Some are nothing but macros, and open no namespace.
     return f"#include <{name}>\nnamespace cuda {{ namespace std {{}} }}\nnamespace std {{ using namespace cuda::std; }}"
+
+
+def _carried(words: AbstractSet[str]) -> list[str]:
+    return [header for header, part in _CARRIED.items() if any(part in word for word in words)]

@@ -19,6 +19,7 @@ from .lexer import DIRECTIVE, WORD
 from .options import Options, options_for
 from .split import BROKEN, CLOSE, DECLARATION, DEFINE, ELSE, ENDIF, IF, INCLUDE, OPEN, Piece, kind_of, name_of, split
 
+_HOST_SOURCES = (".cpp", ".cc", ".cxx")
 _HEADERS = (".cuh", ".h", ".hpp", ".inl")
 _DEEPEST = 64
 """Headers inside of headers."""
@@ -383,8 +384,9 @@ class Workspace:
         except OSError:
             return path
         others = [other for other in found if other.endswith(".cu")]
-        if not path.endswith(".cu"):
-            others += [other for other in found if other.endswith(_HEADERS)]
+        # Of those a source of CUDA C++ may be made of, too.
+        suffixes = _HOST_SOURCES if path.endswith(".cu") else (*_HOST_SOURCES, *_HEADERS)
+        others += [other for other in found if other.endswith(suffixes)]
         for other in others:
             source = os.path.join(folder, other)
             # Most files of a folder don't so much as mention it: those are not split for that.
