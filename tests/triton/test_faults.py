@@ -160,6 +160,21 @@ def k(x_ptr):
     assert "internal error" not in fault.message
 
 
+async def test_what_is_not_valid_though_all_types_are_known_comes_back_to_its_line(bench: Workbench):
+    text = """\
+# tile-lsp: x_ptr=*fp32:16
+@triton.jit
+def k(x_ptr):
+    i = tl.arange(0, 64)
+    x = tl.inline_asm_elementwise("neg.f32 $0, $1;", "=r,r", [tl.load(x_ptr + i)], tl.float32, True, pack=7)
+    tl.store(x_ptr + i, x)
+"""
+    fault = await code_fault(bench, "invalid.py", text)
+    assert fault.message == "number of input elements 64 must be a multiple of the op's packed_element attribute, 7"
+    assert marked(bench, "invalid.py", fault).startswith("x = tl.inline_asm_elementwise")
+    assert bench.kernel("invalid.py").inference.types  # which are true all the same
+
+
 async def test_a_ptxas_error_comes_back_to_its_line(bench: Workbench):
     text = """\
 @triton.jit
