@@ -32,7 +32,7 @@ class Names:
         self._tree = tree
         self._clang = tree.clang
         self._names: dict[int, str | None] = {}
-        self._parameters: dict[int, str] = {}
+        self._functions: dict[int, Cursor] = {}
 
     def scope(self, cursor: Cursor) -> int:
         """A function or class, as what `text` tells the name of."""
@@ -40,16 +40,16 @@ class Names:
         if number not in self._names:
             self._names[number] = self._qualified(cursor) or None
             if cursor.kind in FUNCTIONS or cursor.kind == FUNCTION_TEMPLATE:
-                self._parameters[number] = self._parameters_of(cursor)
+                self._functions[number] = cursor
         return number
 
     def text(self, number: int) -> str | None:
         """With the types of the parameters, where another function that was met has the same name."""
         name = self._names[number]
-        if name is None or number not in self._parameters:
+        if name is None or number not in self._functions:
             return name
-        named = sum(other == name for of, other in self._names.items() if of in self._parameters)
-        return name if named < 2 else name + self._parameters[number]
+        named = sum(other == name for of, other in self._names.items() if of in self._functions)
+        return name if named < 2 else name + self._parameters_of(self._functions[number])
 
     def _qualified(self, cursor: Cursor) -> str:
         own = self._own(cursor)
