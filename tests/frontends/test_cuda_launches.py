@@ -81,6 +81,10 @@ CASES = {
         ),
         ["P<int>,8"],
     ),
+    "around it a template with a default": (
+        "template <class U, int M = 64> void f(U *x) { k<U, M><<<1, 2>>>(x, x, 1); }\nvoid g(int *x) { f<int>(x); }",
+        ["int,64"],
+    ),
     "a value that a macro of another library names": (
         "void f(int *x) { GO(t, SIZE, [&] { k<int, SIZE><<<1, 2>>>(x, x, 1); }); }",
         ["int,16"],

@@ -286,8 +286,9 @@ class _Reader:
                 elif token.text in names and tokens_of[index + 1].text == "(" and other.facts.role == INSTANTIATION:
                     types = parameters(tokens_of[index + 2 : bracket(tokens_of, index + 1)])
                     found.append(_bound_by(run, outer, [text_of(t) for t in types]))
-        unique = {tuple(sorted(one.items())): one for one in found if one}
-        return list(unique.values())[:_MOST] or [{}]
+        left = _defaults_of(run)
+        unique = {tuple(sorted(one.items())): {**left, **one} for one in found if one}
+        return list(unique.values())[:_MOST] or [left]
 
     def _resolved(self, given: dict[str, str], around: Entry, depth: int) -> Iterator[dict[str, str]]:
         """Arguments that are parameters of a template around them, as what those are instantiated for."""
@@ -303,6 +304,16 @@ class _Reader:
 def _parameters_of(run: Sequence[Token]) -> list[str]:
     """The names of a template's parameters."""
     return [parameter.name for parameter in template_parameters(run, lambda token: Span(0, 0, 0, 0))]
+
+
+def _defaults_of(run: Sequence[Token]) -> dict[str, str]:
+    """Those of a template's parameters that name no other one."""
+    names = frozenset(_parameters_of(run))
+    return {
+        parameter.name: parameter.default
+        for parameter in template_parameters(run, lambda token: Span(0, 0, 0, 0))
+        if parameter.default and not _mentions(parameter.default, names)
+    }
 
 
 def _owners(run: Sequence[Token]) -> list[str]:
