@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from tile_lsp.analysis.snapshot import State
 from tile_lsp.ide.code_actions import code_actions, command_line
 from tile_lsp.model.job import Argument, Config, Job
+from tile_lsp.model.outcome import Fault, FaultKind
 from tile_lsp.model.stage import Stage
 
 from .picture import PATH, Source, job, snapshot
@@ -72,6 +74,21 @@ def test_actions_in_a_helper_are_those_of_the_kernels_that_inline_it():
     assert "source.tile.sass" in kinds
     assert kinds[-1] == "source.tile.settings"
     assert code_actions(shot, helper.path, 1, 1) == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "offered"),
+    [
+        (FaultKind.ENVIRONMENT, "frontend", True),
+        (FaultKind.ENVIRONMENT, "untrusted", False),
+        (FaultKind.USER, "type", False),
+    ],
+)
+def test_what_was_missing_may_be_there_now(kind, code, offered):
+    source = Source("def k(A):\n    pass\n")
+    kernel = source.kernel("k", state=State.BLOCKED, jobs=(), faults=(Fault(kind, "triton is missing", code=code),))
+    found = [action for action in actions(source, kernel, 1) if action.kind == "quickfix"]
+    assert [action.command.name for action in found] == ["tile.retry"] * offered
 
 
 def test_no_kernel_no_actions():

@@ -14,10 +14,14 @@ const ARGUMENTS = [
   "--disable-sync",
 ];
 
+/** Milliseconds after which a wait has failed: long, for machines with other work. No test is faster or slower for it. */
+const PATIENCE = 120_000;
+
 /** Run `work` with a page of the given size; screenshots of failures go to `pictures`. */
 export async function withPage(work, { width = 1500, height = 860, pictures } = {}) {
   const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ARGUMENTS });
   const page = await browser.newPage({ viewport: { width, height } });
+  page.setDefaultTimeout(PATIENCE); // for navigation too
   try {
     return await work(page);
   } catch (error) {

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import site
 import socket
 import subprocess
 import sys
@@ -251,6 +252,28 @@ def test_thread_maps_and_graphs_are_seen(tmp_path: Path, tools: Path) -> None:
     path, theme = f"{SERVER}:{os.environ['PATH']}", {"window.autoDetectColorScheme": True}
     with vscode(tmp_path, "--disable-workspace-trust", path=path, package=tools, settings=theme) as port:
         run_node("thread_map.mjs", port, folder, PICTURES)
+
+
+PIP = """\
+# Stands in for pip: "installs" by looking into the environment that these tests run in.
+import site
+from pathlib import Path
+
+(Path(site.getsitepackages()[0]) / "installed.pth").write_text({packages!r})
+"""
+
+
+@pytest.mark.usefixtures("tools")
+def test_a_compiler_that_is_missing_is_installed_on_demand(tmp_path: Path) -> None:
+    folder = tmp_path / "lacking"
+    venv.create(folder / ".venv")
+    (packages,) = (folder / ".venv/lib").glob("python*/site-packages")
+    (packages / "pip").mkdir()
+    (packages / "pip/__main__.py").write_text(PIP.format(packages=site.getsitepackages()[0]))
+    shutil.copy(ROOT / "examples/cutile/vector_add.py", folder)
+    (folder / "tile-lsp.toml").write_text('python = ".venv/bin/python"\n')
+    with vscode(tmp_path, "--disable-workspace-trust", *IN_HOST, path=f"{SERVER}:{os.environ['PATH']}") as port:
+        run_node("run_host.mjs", port, folder, EXTENSION, HERE / "host/mend.js")
 
 
 TRAP = """\

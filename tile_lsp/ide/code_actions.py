@@ -15,6 +15,7 @@ from tile_lsp.ide.kernels import kernels_at
 from tile_lsp.ide.stages import FORMATS, stages_of
 from tile_lsp.model.job import Job
 from tile_lsp.model.location import Span
+from tile_lsp.model.outcome import FaultKind
 from tile_lsp.model.stage import Stage
 
 _MANY = 4
@@ -45,7 +46,7 @@ class CodeAction(msgspec.Struct, frozen=True):
 def code_actions(snapshot: Snapshot, path: str, first: int, last: int) -> tuple[CodeAction, ...]:
     """Actions for lines `first` to `last` (1-based, inclusive)."""
     kernels = kernels_at(snapshot, path, first, last)[:_MANY]
-    actions: list[CodeAction] = []
+    actions = [_retry(kernel) for kernel in kernels if _may_be_mended(kernel)][:1]
     for kernel in kernels:
         actions += _show(kernel)
     for kernel in kernels:
@@ -61,6 +62,17 @@ def code_actions(snapshot: Snapshot, path: str, first: int, last: int) -> tuple[
     if kernels:
         actions.append(_command(kernels[0], "tile.openSettings", "Open the settings of tile-lsp", "settings"))
     return tuple(actions)
+
+
+def _may_be_mended(kernel: KernelView) -> bool:
+    """True where something outside of the text was in the way, which nobody tells when it is there."""
+    faults = (*kernel.faults, *(kernel.job.faults if kernel.job is not None else ()))
+    return any(fault.kind is FaultKind.ENVIRONMENT and fault.code != "untrusted" for fault in faults)
+
+
+def _retry(kernel: KernelView) -> CodeAction:
+    title = f"Try again to compile {kernel.name}, now that what was missing is there"
+    return CodeAction(title, "quickfix", Command("tile.retry", kernel.path, kernel.name))
 
 
 def _show(kernel: KernelView) -> list[CodeAction]:

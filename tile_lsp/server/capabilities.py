@@ -12,6 +12,7 @@ from .uris import SCHEME
 DIAGNOSTICS = "tile-lsp"
 """Identifier of our diagnostics, and their source."""
 KINDS = (
+    "quickfix",
     "source.tile",
     *(f"source.tile.{stage.value}" for stage in FORMATS),
     "source.tile.pin",

@@ -9,6 +9,7 @@ import { Graphs } from "./graph";
 import { Kernels } from "./kernels";
 import { ThreadMaps } from "./layout";
 import { Listings, SCHEME } from "./listings";
+import { registerMend } from "./mend";
 import { Missing } from "./missing";
 import { registerPin } from "./pin";
 import { KeepPlace } from "./place";
@@ -47,6 +48,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     registerCompare(kernels, show),
     registerPin(kernels, listings),
     registerActions(kernels, listings),
+    registerMend(),
     new Follow(listings),
     new KeepPlace(),
     new Restore(started, listings, context.workspaceState),
