@@ -239,9 +239,12 @@ class Worker:
         """The end of what it printed up to now."""
         return self._output.text()
 
+    def tell(self, message: bytes) -> None:
+        self._writer.write(message + b"\n")
+
     async def ask(self, message: bytes, timeout: float) -> bytes:  # noqa: ASYNC109
         """One request, one answer. Raises `Lost`."""
-        self._writer.write(message + b"\n")
+        self.tell(message)
         return await self.hear(timeout)
 
     async def hear(self, timeout: float) -> bytes:  # noqa: ASYNC109
@@ -383,11 +386,17 @@ class Nursery:
         """Blocks for some calls of `stat`."""
         return all(_stamp(path) == (modified, size) for path, modified, size in self.environment.watch)
 
-    def prepare(self) -> None:
-        """Begin to make the next worker."""
+    def prepare(self, expected: bytes | None = None) -> None:
+        """Begin to make the next worker. `expected`: what it is told ahead of the first request."""
         if self._spare is None and self.alive:
-            self._spare = asyncio.ensure_future(self._breeder.make(spare=True))
+            self._spare = asyncio.ensure_future(self._make_spare(expected))
             self._spare.add_done_callback(lambda task: task.cancelled() or task.exception())
+
+    async def _make_spare(self, expected: bytes | None) -> Worker:
+        worker = await self._breeder.make(spare=True)
+        if expected is not None:
+            worker.tell(expected)
+        return worker
 
     async def worker(self) -> Worker:
         """A fresh worker that has run no user code. Raises `StartFailed`."""

@@ -4,6 +4,7 @@ IR.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import json
@@ -13,6 +14,7 @@ from typing import Any, NoReturn
 
 from . import confine, distributions, faults, inputs, syntax
 from .drivers import DRIVERS
+from .loading import code_of
 from .stack import with_room
 from .standins import StandIns
 from .wire import Channel, Closed
@@ -47,11 +49,21 @@ def _serve(channel: Channel, worker: _Worker, touch: bool) -> None:
         # What the sample leaves is the memory that the first request takes, which is ours by then.
         gc.collect()
     while (request := channel.receive()) is not None:
+        if request.get("op") == "expect":
+            _expect(request["members"])
+            continue
         answer = worker.answer(request)
         confine.flush_output()
         channel.send(answer)
         if answer.get("more"):
             channel.send(worker.listings())
+
+
+def _expect(members: list[Message]) -> None:
+    """Compile what the first request will most likely bring along. Nothing of it runs."""
+    for member in members:
+        with contextlib.suppress(Exception):
+            code_of(member)
 
 
 class _Worker:

@@ -128,11 +128,10 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if self._absent is not None:
             module.__dict__["__getattr__"] = functools.partial(self._unbound, module.__name__)
         for member in described["members"] if described else ():
-            flags = _flags(member.get("future", ()))
             if self._absent is not None and self.whole_module:
-                self._execute_by_statement(module, member, flags)
+                self._execute_by_statement(module, member, _flags(member.get("future", ())))
                 continue
-            code = compile(member["text"], member["id"], "exec", flags, dont_inherit=True)
+            code = code_of(member)
             if member.get("function"):
                 self.executed.watch(code)
             try:
@@ -217,6 +216,16 @@ def _parent_packages(modules: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str
             if name not in names:
                 yield name, folder
             name, folder = name.rpartition(".")[0], os.path.dirname(folder)
+
+
+def code_of(member: Mapping[str, Any]) -> CodeType:
+    """Of a member. Each is compiled once."""
+    return _compiled(member["text"], member["id"], tuple(member.get("future", ())))
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(text: str, name: str, future: Sequence[str]) -> CodeType:
+    return compile(text, name, "exec", _flags(future), dont_inherit=True)
 
 
 class Executed:
