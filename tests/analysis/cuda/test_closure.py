@@ -145,7 +145,7 @@ CASES = {
         ["<cublas_v2.h>", "k"],
     ),
     "headers of the host that bring nothing that is used": (
-        "#include <cublas_v2.h>\n__global__ void k(float *x) {}\n",
+        "#include <cublas_v2.h>\n#include <nvtx3/nvToolsExt.h>\n__global__ void k(float *x) {}\n",
         ["k"],
     ),
     "standard headers have stand-ins": (

@@ -14,7 +14,6 @@ _LIBRARIES: dict[str, frozenset[str]] = {
     "cooperative_groups": frozenset({"cooperative_groups"}),
     "nv": frozenset(),
     "crt": frozenset(),
-    "nvtx3": frozenset(),
 }
 #: That the toolkit's headers open, or the text before all others.
 NAMESPACES = frozenset({"std", "cuda", "nvcuda", "cooperative_groups", "cub", "thrust", "cute"})
@@ -29,7 +28,7 @@ _HOST_TOOLKIT = (
     "cublas", "cudnn", "cufft", "cusolver", "cusparse", "cudaGL", "cuda_gl_interop", "cuda_runtime", "cuda.h",
     "driver_", "cuda_profiler_api", "nvrtc", "nvml", "npp", "cudaProfiler", "curand.h", "cuda_vdpau", "cuda_egl",
     "cudaEGL", "cuda_occupancy", "cuda_device_runtime_api", "nvJitLink", "nvvm", "cudla", "cufile", "nvjpeg",
-    "device_launch_parameters", "vector_types", "vector_functions",
+    "device_launch_parameters", "vector_types", "vector_functions", "nvtx3/", "nvToolsExt",
 )  # fmt: skip
 #: Of the host, and including what the device reads too: those headers, each with a part of the names that it gives.
 _CARRIERS = ("cublas", "cusolver")
