@@ -63,6 +63,14 @@ async def test_cancelling_kills_the_worker(bench: Bench, tmp_path: Path):
     assert not (await bench.infer(KERNEL, "a=f16[64]")).faults
 
 
+async def test_what_the_next_worker_is_told_ahead_runs_for_the_requests_alone(bench: Bench, tmp_path: Path):
+    loads = tmp_path / "loads"
+    source = f"open({str(loads)!r}, 'a').write('x')\n{KERNEL}"
+    for number in (1, 2, 3):
+        assert not (await bench.infer(source, f"a=f16[{64 * number}]")).faults
+        assert loads.read_text() == "x" * number
+
+
 async def test_superseded_work_leaves_no_process_behind(bench: Bench):
     await bench.infer(KERNEL, "a=f16[64]")
     source = f"import time\ntime.sleep(600)\n{KERNEL}"
