@@ -330,7 +330,7 @@ class Positions:
         if not parts:
             return None
         if len(parts) == 1:
-            known = self._correspondence(place.member, 0).exact.get(Span(*place[1:]))
+            known = self._correspondence(place.member, 0).exact.get(place[1:])  # type: ignore[call-overload]
             if known is not None:
                 return SourceRange(parts[0].path, _moved(known, parts[0].offset))
         starts = self._starts[place.member]
