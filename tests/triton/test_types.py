@@ -234,6 +234,24 @@ def k(x_ptr):
     assert bench.types_of("by_name.py", "at") == {"int64"}
 
 
+async def test_relative_imports_may_leave_the_outermost_package(bench: Workbench):
+    bench.write("space/lib.py", HEADER + "@triton.jit\ndef twice(v):\n    return v * 2\n")
+    bench.write("space/inner/__init__.py", "")
+    text = """\
+from ..lib import twice
+
+
+# tile-lsp: x_ptr=*fp32
+@triton.jit
+def k(x_ptr):
+    x = twice(tl.load(x_ptr))
+    tl.store(x_ptr, x)
+"""
+    await write(bench, "space/inner/use.py", text)
+    assert not bench.kernel("space/inner/use.py").faults
+    assert bench.types_of("space/inner/use.py", "x") == {"fp32"}
+
+
 async def test_torch_is_not_another_vendors(bench: Workbench):
     text = """\
 import torch

@@ -195,6 +195,21 @@ def test_relative_imports_outside_a_package_name_the_folder():
     assert world.resolve_name(file, "x") == "b.x"
 
 
+def test_relative_imports_reach_above_the_outermost_package():
+    texts = {
+        "/ws/p/q/r/__init__.py": "",
+        "/ws/p/q/r/a.py": "from ..b import x\nfrom . import c",
+        "/ws/p/q/r/c.py": "from . import a",
+        "/ws/p/q/b.py": "x = 1",
+    }
+    world = Workspace(texts.get, ["/ws"])
+    assert world.own_module("/ws/p/q/r/a.py").name == "p.q.r.a"
+    assert world.own_module("/ws/p/q/r/c.py").name == "r.c"
+    file = world.file("/ws/p/q/r/a.py")
+    assert file is not None
+    assert world.resolve_name(file, "x") == "b.x"
+
+
 def test_files_are_read_once():
     reads: list[str] = []
 

@@ -65,19 +65,18 @@ class Finder:
         self._editable = editable
         self._stdlib = sys.stdlib_module_names if stdlib is None else stdlib
         self._found: dict[tuple[str, str, bool], tuple[ModuleRef, ...]] = {}
-        self._own: dict[tuple[str, bool], ModuleRef] = {}
+        self._own: dict[tuple[str, int], ModuleRef] = {}
 
-    def own(self, path: str, relative: bool) -> ModuleRef:
-        """The module that a file is, when nothing has imported it: named from the outermost package folder around it.
-
-        With `relative` (it uses relative imports) a file outside any package is named from the import root it is under.
+    def own(self, path: str, relative: int) -> ModuleRef:
+        """The module that a file is, when nothing has imported it: named from the outermost package folder around it,
+        or from the import root it is under, where its relative imports reach higher than that: by so many dots.
         """
         key = (path, relative)
         if key not in self._own:
             self._own[key] = self._name(path, relative)
         return self._own[key]
 
-    def _name(self, path: str, relative: bool) -> ModuleRef:
+    def _name(self, path: str, relative: int) -> ModuleRef:
         folder, base = os.path.split(path)
         stem, suffix = os.path.splitext(base)
         if suffix == _NOTEBOOK:  # in no package, and another module than the file of that stem, which it may import
@@ -87,8 +86,8 @@ class Finder:
         while os.path.basename(top).isidentifier() and self._exists(os.path.join(top, "__init__.py")):
             parts.insert(0, os.path.basename(top))
             top = os.path.dirname(top)
-        if relative and top == folder and stem != "__init__":
-            parts = self._under_root(folder) + parts
+        if relative > len(parts) - (stem != "__init__") and (top == folder or top not in self._roots):
+            parts = self._under_root(top) + parts
         if not parts:
             parts = [_identifier(os.path.basename(folder) or "package")]
         if parts[0] in self._stdlib or _is_compiler(".".join(parts)):

@@ -10,7 +10,7 @@ from .parse import Placed, PythonFile, Statement
 from .scope import Bindings, Target, bindings, reads
 
 _GLOBAL = re.compile(r"^[^#\n]*\bglobal[ \t]+\w", re.MULTILINE)
-_RELATIVE = re.compile(r"^[ \t\f]*from[ \t]*\.", re.MULTILINE)
+_RELATIVE = re.compile(r"^[ \t\f]*from[ \t]*(\.+)", re.MULTILINE)
 
 
 def bindings_of(statement: Statement) -> Bindings:
@@ -44,8 +44,8 @@ class Index:
     setter_names: dict[str, frozenset[str]]
     """Those functions, by the name they bind."""
     stars: tuple[tuple[int, Target], ...]
-    relative: bool
-    """The file uses relative imports."""
+    relative: int
+    """Dots of the relative import that reaches highest; 0 where there is none."""
     broken: frozenset[str]
     """Names that broken text seems to bind."""
 
@@ -95,6 +95,6 @@ def _build(file: PythonFile) -> Index:
         },
         {name: frozenset(functions) for name, functions in globals_of.items()},
         tuple(stars),
-        _RELATIVE.search(file.clean) is not None,
+        max(map(len, _RELATIVE.findall(file.clean)), default=0),
         frozenset().union(*(region.names for region in file.broken)) if file.broken else frozenset(),
     )

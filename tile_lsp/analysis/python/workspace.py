@@ -85,7 +85,7 @@ class Workspace:
     def own_module(self, path: str) -> ModuleRef:
         """The module that a file is, by the name it would have."""
         file = self.file(path)
-        return self.finder.own(path, file is not None and index_of(file).relative)
+        return self.finder.own(path, index_of(file).relative if file is not None else 0)
 
     def modules(self, target: Target, importer: ModuleRef) -> tuple[ModuleRef, ...]:
         """The module that an import names (not its member) and the packages around it, outermost first; empty if
