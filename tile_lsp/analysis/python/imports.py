@@ -86,7 +86,8 @@ class Finder:
         while os.path.basename(top).isidentifier() and self._exists(os.path.join(top, "__init__.py")):
             parts.insert(0, os.path.basename(top))
             top = os.path.dirname(top)
-        if relative > len(parts) - (stem != "__init__") and (top == folder or top not in self._roots):
+        above = any(top.startswith(root + os.sep) for root in self._roots)
+        if relative > len(parts) - (stem != "__init__") and (above or top == folder):
             parts = self._under_root(top) + parts
         if not parts:
             parts = [_identifier(os.path.basename(folder) or "package")]
