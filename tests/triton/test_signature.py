@@ -793,6 +793,24 @@ def test_names_of_constants_are_not_taken_for_what_they_begin_like():
     assert found["f"] == "=tl.abs"
 
 
+def test_assertions_that_hang_on_each_other():
+    text = """
+    @triton.jit
+    def k(x_ptr, PADDED: tl.constexpr, SAME: tl.constexpr, BLOCK: tl.constexpr, N_EXPTS_ACT: tl.constexpr):
+        tl.static_assert(PADDED % BLOCK == 0)
+        tl.static_assert(SAME == PADDED, "one block")
+        tl.static_assert(BLOCK % 96 == 0)
+        tl.store(x_ptr + tl.arange(0, BLOCK) // N_EXPTS_ACT, PADDED + SAME)
+    """
+    (spec,) = specs_of(text)
+    found = arguments(spec)
+    assert (found["BLOCK"], found["PADDED"], found["SAME"], found["N_EXPTS_ACT"]) == ("96", "96", "96", "64")
+    for other in spec.alternatives:
+        given = [argument.spec for argument in other]
+        assert int(given[1]) % int(given[3]) == 0
+        assert given[1] == given[2]
+
+
 def test_values_are_followed_into_products_and_through_tuples():
     text = """
     @triton.jit

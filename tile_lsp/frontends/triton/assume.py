@@ -32,6 +32,8 @@ _SCALE = re.compile(r"scale", re.IGNORECASE)
 #: Where sequences begin and end, whatever they are sequences of.
 _BOUND = re.compile(r"^cu_?seq|_?(starts?|offsets?|indptr)(_ptr)?$", re.IGNORECASE)
 _MOST_ITEMS = 16
+#: How far what is asserted of one constant is followed to others.
+_ROUNDS = 3
 _FLAG = re.compile(
     r"^(IS_|USE_|HAS_|DO_|STORE_|SAVE_|OUTPUT_|ENABLE|APPLY|EVEN|REVERSE|CAUSAL|RETURN|WITH|TRANS|ALLOW|INPLACE|is_|"
     r"has_|use_|do_|casting|FLAT|BACKWARD|REMOVE|COMPUTE_|HEAD_FIRST|PERMUTE|FUSE|ACCUM|TMA|INIT)|(_IS_|HAS|MASK$|_causal)"
@@ -130,23 +132,17 @@ def assume(
         # Blocks of three dimensions of 64 are more than a compiler can chew.
         guess = msgspec.structs.replace(guess, block=16, dim=min(guess.dim, 16))
     made = {parameter.name: _one(parameter, usage, guess, warps) for parameter in parameters}
+    _insist(parameters, usage, made)
     hooked = blocks({name: one.spec for name, one in made.items()}) if blocks is not None else {}
     for parameter in parameters:
         use = usage.of(parameter.name)
         if parameter.given is not None:
             continue
         block = hooked.get(parameter.name) or parameter.block or _lengths(use.block, made)
-        asserted = [one for one in use.asserted if not one.flag or _holds(one, made)]
-        element = next((one.dtype for one in asserted if one.dtype), "")
+        element = next((one.dtype for one in _asserted(use, made) if one.dtype), "")
         if block != parameter.block or element:
             known = msgspec.structs.replace(parameter, block=block, element=element)
             made[parameter.name] = _one(known, usage, guess, warps)
-        value = next((one.value for one in asserted if one.value), "")
-        if value and parameter.constexpr:
-            made[parameter.name] = Assumed(value, Origin("assumed", "the kernel asserts it"))
-        elif parameter.constexpr and parameter.default is None:
-            divisors = _lengths([one.divisor for one in asserted if one.divisor], made)
-            made[parameter.name] = _multiple(_half(parameter.name, made), divisors)
     for parameter in parameters:
         use = usage.of(parameter.name)
         # What has a default or an annotation is what that says.
@@ -154,6 +150,30 @@ def assume(
             count = made[use.counted_by].spec if use.counted_by in made else ""
             made[parameter.name] = _tuple(made[parameter.name], use, int(count) if count.isdecimal() else 0)
     return tuple(made.values())
+
+
+def _insist(parameters: Sequence[Parameter], usage: Usage, made: dict[str, Assumed]) -> None:
+    """Give constants the values that the kernel asserts of them, as far as they hang on each other."""
+    constants = {p.name for p in parameters if p.constexpr}
+    free = [p for p in parameters if p.constexpr and p.given is None]
+    free = [p for p in free if usage.of(p.name).asserted or _HALF.search(p.name)]
+    for _ in range(_ROUNDS if free else 0):
+        before = [made[parameter.name] for parameter in free]
+        for parameter in free:
+            name, asserted = parameter.name, _asserted(usage.of(parameter.name), made)
+            equal = (made[one.same].spec for one in asserted if one.same in constants)
+            value = next((one.value for one in asserted if one.value), "") or next(equal, "")
+            if value:
+                made[name] = Assumed(value, Origin("assumed", "the kernel asserts it"))
+            elif parameter.default is None:
+                divisors = _lengths([one.divisor for one in asserted if one.divisor], made)
+                made[name] = _multiple(_half(name, made), divisors)
+        if before == [made[parameter.name] for parameter in free]:
+            break
+
+
+def _asserted(use: Use, made: Mapping[str, Assumed]) -> list[Asserted]:
+    return [one for one in use.asserted if not one.flag or _holds(one, made)]
 
 
 def _lengths(names: Sequence[str], made: Mapping[str, Assumed]) -> tuple[int, ...]:
@@ -334,7 +354,7 @@ def _value(name: str, use: Use, guess: Guess) -> tuple[str, str]:
         return str(guess.flags), "used as a condition"
     if use.static_loop:
         return "4", "length of an unrolled loop"
-    if _ACTIVATION.search(name):
+    if _ACTIVATION.search(name) and not use.number:
         return "''", "its name"
     if _BLOCK.search(name) and not re.search("GROUP", name):
         return str(guess.block), "its name"

@@ -572,6 +572,10 @@ class _Reader:
                 | ast.Compare(left=ast.Constant(value=value), comparators=[ast.Name(id=name)])
             ) if name in self.parameters and (made := spec.literal(value)) is not None:
                 self._insist({name}, Asserted(value=made, flag=flag, holds=holds))
+            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Name(id=other)]) if {name, other} <= {
+                *self.parameters
+            }:
+                self._insist({name}, Asserted(same=other, flag=flag, holds=holds))
         for given, other in ((test.left, test.comparators[0]), (test.comparators[0], test.left)):
             side = self.dtypes.get(given.id, given) if isinstance(given, ast.Name) else given
             if not isinstance(side, ast.Attribute) or side.attr not in ("dtype", "element_ty"):

@@ -13,6 +13,8 @@ class Asserted(msgspec.Struct, frozen=True):
     """A parameter, or a number."""
     value: str = ""
     """As a spec."""
+    same: str = ""
+    """The parameter that it is equal to."""
     flag: str = ""
     """The parameter that it hangs on; empty where it always holds."""
     holds: bool = True
