@@ -125,6 +125,13 @@ CASES = {
         ),
         ["PASTED_A", "PASTED_B", "ASK", "f_twice", "CALL", "if", "k", "endif"],
     ),
+    "declarations that macros put together": (
+        (
+            "#define IMPL(NAME, N) \\\n  __device__ int Do##NAME##Twice(int x) { return x; } \\\n  struct S##N {};\n"
+            "IMPL(Add, 1)\nIMPL(Max, 2)\n__global__ void k(int *x) { x[0] = DoAddTwice(x[1]); }\n"
+        ),
+        ["IMPL", "IMPL.2", "IMPL.3", "k"],
+    ),
     "namespaces that nothing opens for the device": (
         (
             "#include <torch/extension.h>\n#define OPEN namespace made {\nnamespace a::b { }\nnamespace c = a;\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import functools
 import os
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -13,12 +14,13 @@ from tile_lsp.model.location import Span
 from tile_lsp.model.outcome import Severity
 from tile_lsp.model.settings import Cuda
 
-from .facts import KEYWORDS, MACRO, NOTHING, OPERATOR, USING, Facts, facts_of, specifier_macros
+from .facts import KEYWORDS, MACRO, NOTHING, OPERATOR, USING, Facts, facts_of, parameters, specifier_macros
 from .headers import is_toolkit
 from .lexer import DIRECTIVE, WORD
 from .options import Options, options_for
 from .split import BROKEN, CLOSE, DECLARATION, DEFINE, ELSE, ENDIF, IF, INCLUDE, OPEN, Piece, kind_of, name_of, split
 
+_PASTED = re.compile(r"\w+(?:\s*##\s*\w+)+")
 _HOST_SOURCES = (".cpp", ".cc", ".cxx")
 _HEADERS = (".cuh", ".h", ".hpp", ".inl")
 _DEEPEST = 64
@@ -276,8 +278,25 @@ class Unit:
         found: dict[str, list[int]] = {}
         for number, entry in enumerate(self.entries):
             if entry.facts.role not in (MACRO, NOTHING, OPERATOR):
-                for name in entry.facts.names:
+                for name in (*entry.facts.names, *self._put_together(entry)):
                     found.setdefault(name, []).append(number)
+        return found
+
+    def _put_together(self, entry: Entry) -> set[str]:
+        """Names that a macro makes of parts where it is called at the top: `Do##NAME` in `IMPL(Add)`."""
+        run = entry.piece.tokens
+        if run[-1].text != ")" or run[0].text not in self.defined:
+            return set()
+        found: set[str] = set()
+        for number in self.defined[run[0].text]:
+            line = self.entries[number].piece.tokens[0].text
+            if "##" not in line:
+                continue
+            names, _, body = line.partition(f"{run[0].text}(")[2].partition(")")
+            values = ["".join(token.text for token in value) for value in parameters(run[2:-1])]
+            given = dict(zip((name.strip() for name in names.split(",")), values, strict=False))
+            for pasted in _PASTED.findall(body):
+                found.add("".join(given.get(part.strip(), part.strip()) for part in pasted.split("##")))
         return found
 
     @functools.cached_property
