@@ -43,7 +43,7 @@ _WORDS = (
 _OTHER_VERSION = re.compile(
     r"module 'triton[\w.]*' has no attribute|cannot import name '\w+' from 'triton|No module named 'triton\.|"
     r"^(dot|load|store|range|sum|max|arange|jit|autotune|Config|\w*Layout\.__init__)\(\) got an unexpected keyword|"
-    r"too many indices for tensor of rank 0|"
+    r"too many indices for tensor of rank 0|Feature '.*' not supported on .target|"
     r"has been removed; call|Block pointers have been removed|is gone from triton|'dtype' object is not callable|"
     r"key contains names that are not kernel arguments|Cannot access global variable \w+ from within @jit|"
     r"unsupported tensor index: <triton\.language\.core\.slice|"

@@ -760,7 +760,7 @@ def test_products_of_scaled_blocks_say_their_formats():
     @triton.jit
     def k(a_ptr, a_scale, b_ptr, b_scale, c_ptr):
         at = tl.arange(0, 64)[:, None] + tl.arange(0, 64)[None, :]
-        a, b = tl.load(a_ptr + at), tl.load(b_ptr + at)
+        a, b = tl.load(a_ptr + at).T, tl.load(b_ptr + at).reshape(64, 1, 64).permute(2, 1, 0).trans(1, 0)
         s, t = tl.load(a_scale + at), tl.load(b_scale + at)
         tl.store(c_ptr + at, tl.dot_scaled(a, s, "e2m1", b, rhs_scale=t, rhs_format="e5m2"))
     """

@@ -23,7 +23,7 @@ _COPIES = frozenset({"async_copy_global_to_shared", "async_copy_shared_to_global
 _MATRIX = 2
 _THROUGH = frozenset(
     {"to", "cast", "where", "minimum", "maximum", "min", "max", "cdiv", "multiple_of", "max_contiguous", "broadcast_to"}
-    | {"expand_dims", "reshape", "view", "trans", "sum", "abs"}
+    | {"expand_dims", "reshape", "view", "trans", "permute", "sum", "abs"}
 )
 #: Keyword of a function of the language → a word that it takes.
 _WORDS = {
@@ -229,7 +229,7 @@ class _Reader:
                 return self.loaded.get(name, set())
             case ast.BinOp(left=left, right=right):
                 return self._loaded_in(left) | self._loaded_in(right)
-            case ast.UnaryOp(operand=operand):
+            case ast.UnaryOp(operand=operand) | ast.Attribute(value=operand, attr="T"):
                 return self._loaded_in(operand)
             case ast.Subscript(value=value):
                 return self._loaded_in(value)
