@@ -296,6 +296,18 @@ def test_configs_that_no_one_could_read_are_the_autotuners_own(defined: str, con
     assert arguments(spec)["BLOCK"] == "auto"
 
 
+def test_configs_that_are_no_jobs_are_counted():
+    text = """
+    @triton.autotune([triton.Config({"B": 16 * (n + 1)}, num_warps=1) for n in range(500)], key=[])
+    @triton.jit
+    def k(x_ptr, B: tl.constexpr):
+        tl.store(x_ptr + tl.arange(0, B), 1)
+    """
+    specs = specs_of(text)
+    assert len(specs) == 64
+    assert specs[-1].origins[1].detail == "config 64 of 500"
+
+
 def test_a_number_that_is_too_long_for_its_digits_is_no_value():
     text = f"""
     MOST = 0x{"f" * 9000}

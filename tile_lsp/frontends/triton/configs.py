@@ -44,6 +44,9 @@ class Tuning(msgspec.Struct, frozen=True):
     """What the decorators say."""
 
     configs: tuple[TunedConfig, ...] = ()
+    """No more than are worth a job each."""
+    total: int = 0
+    """How many there are."""
     unread: str | None = None
     """Why the configs can't be read from the text: then the worker takes the first one that there is."""
     pruned: bool = False
@@ -57,6 +60,7 @@ class Tuning(msgspec.Struct, frozen=True):
 def read_tuning(site: KernelSite, names: Names) -> Tuning:
     """Never raises."""
     configs: tuple[TunedConfig, ...] = ()
+    total = 0
     unread: str | None = None
     pruned = False
     heuristics: set[str] = set()
@@ -72,7 +76,7 @@ def read_tuning(site: KernelSite, names: Names) -> Tuning:
             is_triton = dotted.startswith("triton.")
             pruned = "prune_configs_by" in given or "prune_configs" in given
             try:
-                configs = _Reader(names).configs(node, site.path) if node is not None else ()
+                configs, total = _Reader(names).configs(node, site.path) if node is not None else ((), 0)
             except _UnreadableError as error:
                 unread = str(error) if is_triton else None
         elif last == "heuristics":
@@ -80,7 +84,7 @@ def read_tuning(site: KernelSite, names: Names) -> Tuning:
             table = _table(node, site.path, names)
             heuristics |= table.keys()
             optional |= {name for rule in table.values() for name in _compared_with_none(rule)}
-    return Tuning(configs, unread, pruned, frozenset(heuristics), frozenset(optional))
+    return Tuning(configs, total, unread, pruned, frozenset(heuristics), frozenset(optional))
 
 
 def _table(node: ast.expr | None, path: str, names: Names) -> dict[str, ast.expr]:
@@ -175,14 +179,15 @@ class _Reader:
         self.open: list[ast.expr] = []
         """Values of names that are being read: a name that is made from itself is made from what it was before."""
 
-    def configs(self, node: ast.expr, path: str) -> tuple[TunedConfig, ...]:
+    def configs(self, node: ast.expr, path: str) -> tuple[tuple[TunedConfig, ...], int]:
+        """The first of them, and how many there are."""
         value = self.value(node, path, {})
         if not isinstance(value, (list, tuple)):
             raise _UnreadableError(f"`{ast.unparse(node)}` is no list that can be read")
-        found = [self._tuned(item) for item in itertools.islice(value, _MOST) if isinstance(item, _Config)]
-        if not found:
+        made = [item for item in value if isinstance(item, _Config)]
+        if not made:
             raise _UnreadableError(f"`{ast.unparse(node)}` holds no configs that can be read")
-        return tuple(found)
+        return tuple(map(self._tuned, made[:_MOST])), len(made)
 
     def _tuned(self, config: _Config) -> TunedConfig:
         arguments: dict[str, str] = {}

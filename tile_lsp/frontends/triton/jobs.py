@@ -113,7 +113,7 @@ class _Sources:
         if name in self.meta:
             return _with(plain, self.meta[name], Origin("annotation", "triton_meta"))
         if self.config is not None and name in self.config.arguments:
-            which = f"config {self.index + 1} of {len(self.tuning.configs)}"
+            which = f"config {self.index + 1} of {self.tuning.total}"
             pruned = ", before pruning" if self.tuning.pruned else ""
             return _with(plain, self.config.arguments[name], Origin("autotune", which + pruned))
         if name in self.tuning.heuristics:
