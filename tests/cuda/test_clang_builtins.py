@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from tile_lsp.worker.drivers.cuda import clang_library, clang_types, clang_unit
+from tests.support.records import type_records
+from tile_lsp.worker.drivers.cuda import clang_library, clang_unit
 
 nvrtc = pytest.importorskip("cuda.bindings.nvrtc", reason="pip install '.[cuda]'")
 
@@ -127,7 +128,7 @@ def test_each_expression_has_the_type_that_nvrtc_gives_it(clang: clang_library.L
     text = f"{KERNEL}}}\n"
     lines = text.split("\n")
     checks: dict[str, str] = {}
-    for record in clang_types.type_records(f'#line 1 "k"\n{text}', "k", ["-arch=sm_90"]):
+    for record in type_records(f'#line 1 "k"\n{text}', "k", ["-arch=sm_90"]):
         _, line, column, end_line, end = record["chain"][0]
         ty = record["type"].removeprefix("__shared__ ").removeprefix("__constant__ ").removeprefix("__device__ ")
         if line == end_line and line > 8 and not ty.startswith(("type ", "function ")):

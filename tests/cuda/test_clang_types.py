@@ -9,6 +9,7 @@ import textwrap
 
 import pytest
 
+from tests.support.records import type_records
 from tile_lsp.worker.drivers.cuda import clang_library, clang_types, clang_unit
 
 CURSOR = "‸"
@@ -80,7 +81,7 @@ def at_cursor(code: str, name: str = "k", *options: str) -> list[str]:
     """What the innermost records say, each once."""
     source, member, line, column = members(unit(code))
     found = []
-    for record in clang_types.type_records(source, name, ["-arch=sm_90", *options]):
+    for record in type_records(source, name, ["-arch=sm_90", *options]):
         inside, first, begin, last, end = record["chain"][0]
         if inside == member and (first, begin) <= (line, column) < (last, end):
             found.append(((last - first, end - begin), said(record, source)))
@@ -230,7 +231,7 @@ def test_the_instantiation_that_is_named(name: str, before: str, after: str, exp
 
 def test_an_instantiation_tells_the_calls_that_lead_to_it():
     source = unit(TEMPLATE)
-    records = clang_types.type_records(source, "scale<float, 16>", [])
+    records = type_records(source, "scale<float, 16>", [])
     chains = {tuple(map(tuple, r["chain"][1:])) for r in records if r["chain"][0][0] == "ops/scaled"}
     assert [[text_at(source, list(site)) for site in chain] for chain in chains] == [["scaled<T, 2 * N>(value)"]]
     assert {len(r["chain"]) for r in records if r["chain"][0][0] == "ops/scale"} == {1}
@@ -312,7 +313,7 @@ def test_nothing_is_said_of_what_is_unknown():
     code = "__global__ void k(float *p) { auto a = missing(p); unknown b = ‸a; auto c = gone; p[0] = c; }"
     assert at_cursor(code) == []
     source = unit(code.replace(CURSOR, ""))
-    assert {said(r, source) for r in clang_types.type_records(source, "k", [])} == {
+    assert {said(r, source) for r in type_records(source, "k", [])} == {
         "p: float *",
         "p[0]: float",
         "b: unknown",
@@ -426,7 +427,7 @@ _NO_VALUE = frozenset((_WORDS + "unsigned void double").split())
 @pytest.mark.parametrize(("code", "name"), [(PLAIN, "k"), (TEMPLATE, "scale<float, 128>")])
 def test_each_identifier_in_a_kernel_has_a_type(code: str, name: str):
     source = unit(code)
-    records = clang_types.type_records(source, name, [])
+    records = type_records(source, name, [])
     ranges = {tuple(record["chain"][0]) for record in records}
     start = source.index("__global__")
     untyped = []
@@ -542,7 +543,7 @@ def test_options(options: list[str], expected: str):
     __global__ void k() { REAL ‸x; }
     """
     source, member, line, column = members(unit(code))
-    records = clang_types.type_records(source, "k", options)
+    records = type_records(source, "k", options)
     assert [r["type"] for r in records if r["chain"][0][:3] == [member, line, column]] == [expected]
 
 
@@ -560,7 +561,7 @@ def test_places_are_those_of_members_and_nothing_else_is_in_a_record(tmp_path):
     (tmp_path / "own.h").write_text("#pragma once\n__device__ inline float own(float x) { return x + 1; }\n")
     source = '#include "own.h"\n#line 1 "a/helper"\n__device__ auto helper = [] (float é) { return own(é); };\n'
     source += '#line 1 "b/k"\n__global__ void k(float *x)\n{\n    x[0] = helper(x[0]);\n}\n'
-    records = clang_types.type_records(source, "k", [f"-I{tmp_path}"])
+    records = type_records(source, "k", [f"-I{tmp_path}"])
     assert {r["chain"][0][0] for r in records} == {"a/helper", "b/k"}
     assert not [r for r in records if str(tmp_path) in repr(r) or "tile-lsp" in repr(r) or "unit.cu" in repr(r)]
     assert "own(é): float · calls float own(float)" in {said(r, source) for r in records}

@@ -12,13 +12,14 @@ from inline_snapshot import snapshot
 
 from tests.cuda.conftest import Cuda, missing
 from tests.cuda.test_clang_types import unit
-from tile_lsp.worker.drivers.cuda import clang_library, clang_types
+from tests.support.records import type_records
+from tile_lsp.worker.drivers.cuda import clang_library
 
 
 def scopes(code: str, name: str = "k") -> dict[str, str | None]:
     """Scope by the name of what is declared there."""
     try:
-        records = clang_types.type_records(unit(code), name, ["-arch=sm_90"])
+        records = type_records(unit(code), name, ["-arch=sm_90"])
     except clang_library.Unavailable as lack:
         pytest.skip(f"{lack}: pip install libclang")
     return {record["name"]: record.get("scope") for record in records if record["kind"] in ("store", "declared")}

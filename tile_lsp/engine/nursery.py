@@ -27,7 +27,7 @@ from .tools import Tool
 
 #: By path, never imported: it belongs to the other interpreter.
 _WORKER = Path(__file__).parent.parent / "worker" / "__main__.py"
-_PROTOCOL = 1
+_PROTOCOL = 2
 _SAVED = "TILE_LSP_SAVED_"
 _LINE_LIMIT = 1 << 28
 #: For a process that was told to end, or whose socket closed, to be gone (s).

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 _FORGOTTEN = 86400.0
 """Seconds after which a file of `locks/` is taken for a leftover: a process that was killed removes none."""
-SCHEMA = 2
+SCHEMA = 3
 """Part of every index file: raise it when the meaning of stored bytes changes."""
 
 

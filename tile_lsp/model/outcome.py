@@ -50,7 +50,7 @@ class Remark(msgspec.Struct, frozen=True, omit_defaults=True):
     code: str | None = None
 
 
-class TypeRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+class TypeRecord(msgspec.Struct, frozen=True, array_like=True):
     """The type that the compiler gave to one range of source, on one path of inlining."""
 
     chain: Chain

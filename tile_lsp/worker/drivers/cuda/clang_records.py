@@ -6,6 +6,7 @@ import re
 import struct
 from typing import Any
 
+from ...records import record
 from .clang_library import Cursor
 from .clang_names import Names
 from .clang_places import Spot
@@ -22,21 +23,17 @@ class Records:
         self._clang = tree.clang
         self._names = Names(tree)
         self._scope: int | None = None
-        self._types: dict[Any, dict[str, Any]] = {}
+        self._types: dict[Any, tuple[Any, ...]] = {}
         self._remarks: dict[Any, dict[str, Any]] = {}
         self.aliases: dict[str, str] = {}
         """Names of types that are not to be shown, and what they stand for."""
 
-    def types(self) -> list[dict[str, Any]]:
-        names: dict[int, str | None] = {}
-        for record in self._types.values():
-            number = record.pop("scope", None)
-            if number is not None:
-                if number not in names:
-                    names[number] = self._names.text(number)
-                if (name := names[number]) is not None:
-                    record["scope"] = name
-        return list(self._types.values())
+    def types(self) -> list[list[Any]]:
+        names: dict[int | None, str | None] = {None: None}
+        for *_, number in self._types.values():
+            if number not in names:
+                names[number] = self._names.text(number)
+        return [record(*fields, names[number]) for *fields, number in self._types.values()]
 
     def enter(self, scope: Cursor | None) -> None:
         """What follows is in this function, class or enumeration; in the kernel itself, or at the top, if None."""
@@ -66,16 +63,9 @@ class Records:
         at = (*place, kind, text, name, constant, tuple(map(tuple, facts or ())), tuple(map(tuple, sites)), scope)
         if at in self._types:
             return
-        record: dict[str, Any] = {"chain": [place, *sites], "kind": kind, "type": text}
-        if name:
-            record["name"] = name
-        if constant is not None:
-            record["constant"] = constant if len(constant) <= _LONGEST else constant[: _LONGEST - 1] + "…"
-        if facts:
-            record["facts"] = facts
-        if self._scope is not None:
-            record["scope"] = self._scope
-        self._types[at] = record
+        if constant is not None and len(constant) > _LONGEST:
+            constant = constant[: _LONGEST - 1] + "…"
+        self._types[at] = ([place, *sites], kind, text, name or None, constant, facts or (), self._scope)
 
     def name(
         self,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...records import record
 from . import typetext
 from .places import Places
 from .signature import Parameter
@@ -83,9 +84,7 @@ class Recorder:
         for index, location in zip(function.param_local_indices, function.param_locs, strict=True):
             self.notes.append(("param", location, scope.call_site, local._local_names[index], local._map[index]))
 
-    def records(
-        self, places: Places, parameters: dict[str, Parameter], variables: dict[str, Any]
-    ) -> list[dict[str, Any]]:
+    def records(self, places: Places, parameters: dict[str, Parameter], variables: dict[str, Any]) -> list[list[Any]]:
         """As the server's `TypeRecord`s, each once, in the order in which inference met them.
 
         `variables`: the kernel's own parameters, by name, to which the facts of its arguments belong.
@@ -121,12 +120,5 @@ class Recorder:
                 if alike in seen:
                     continue
                 seen.add(alike)
-            record: dict[str, Any] = {"chain": chain, "kind": kind, "type": known[1]}
-            if name is not None:
-                record["name"] = name
-            if constant is not None:
-                record["constant"] = constant
-            if facts:
-                record["facts"] = facts
-            records.append(record)
+            records.append(record(chain, kind, known[1], name, constant, facts))
         return records

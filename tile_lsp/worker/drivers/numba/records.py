@@ -7,6 +7,7 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ...records import record
 from . import typetext
 from .api import ir, types
 from .compiler import Typed, calls_of
@@ -113,17 +114,17 @@ def _assignments(state: Any) -> Iterator[Any]:
 # -- types -------------------------------------------------------------------------------------------------------------
 
 
-def types_of(found: Iterable[Path], sources: Sources) -> list[dict[str, Any]]:
+def types_of(found: Iterable[Path], sources: Sources) -> list[list[Any]]:
     """As the server's `TypeRecord`s, each once."""
     inside = frozenset(sources.texts)
-    records: dict[str, dict[str, Any]] = {}
+    records: dict[str, list[Any]] = {}
     for path in found:
-        for record in (*_names(path, sources, inside), *_expressions(path, inside)):
-            records.setdefault(repr(record), record)
+        for one in (*_names(path, sources, inside), *_expressions(path, inside)):
+            records.setdefault(repr(one), one)
     return list(records.values())
 
 
-def _expressions(path: Path, members: frozenset[str]) -> Iterator[dict[str, Any]]:
+def _expressions(path: Path, members: frozenset[str]) -> Iterator[list[Any]]:
     state = path.state
     for inst in _assignments(state):
         value = inst.value
@@ -141,7 +142,7 @@ def _expressions(path: Path, members: frozenset[str]) -> Iterator[dict[str, Any]
             yield from _record(path, members, value.loc, "expr", ty, facts=_facts(state, value))
 
 
-def _names(path: Path, sources: Sources, members: frozenset[str]) -> Iterator[dict[str, Any]]:
+def _names(path: Path, sources: Sources, members: frozenset[str]) -> Iterator[list[Any]]:
     """Local names where they are written: the IR has them where they are computed, if at all.
 
     What a name is there is what the smallest step around it takes by that name, or, where it is bound, what the
@@ -230,20 +231,13 @@ def _record(
     name: str | None = None,
     constant: str | None = None,
     facts: list[list[str]] | None = None,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[list[Any]]:
     place = place_of(location, members)
     if place is None or place[2] < 0:
         return
-    record: dict[str, Any] = {"chain": [place, *path.sites], "kind": kind, "type": typetext.of(ty)}
-    if name is not None:
-        record["name"] = name
     constant = constant or typetext.constant(ty)
-    if constant is not None:
-        record["constant"] = constant
     known = [*typetext.facts(ty), *(facts or [])]
-    if known:
-        record["facts"] = known
-    yield record
+    yield record([place, *path.sites], kind, typetext.of(ty), name, constant, known)
 
 
 def _name(variable: Any) -> str:

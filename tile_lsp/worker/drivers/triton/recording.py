@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from ...absent import Nothing, reason
+from ...records import record
 from . import typetext
 
 Place = list[Any]
@@ -101,7 +102,7 @@ class Recorder:
             generator.callers = self.chain(*generator.call_site)
         return generator.callers
 
-    def records(self, facts: dict[str, tuple[tuple[str, str], ...]]) -> list[dict[str, Any]]:
+    def records(self, facts: dict[str, tuple[tuple[str, str], ...]]) -> list[list[Any]]:
         """As the server's `TypeRecord`s, each once, in the order in which they were met. `facts`: of the kernel's
         parameters, by name.
         """
@@ -121,14 +122,8 @@ class Recorder:
             if key in seen:
                 continue
             seen.add(key)
-            record: dict[str, Any] = {"chain": chain, "kind": kind, "type": ty}
-            if name is not None:
-                record["name"] = name
-            if constant is not None:
-                record["constant"] = constant
-            if kind == "param" and generator is kernel and facts.get(name or ""):
-                record["facts"] = facts[name or ""]
-            records.append(record)
+            own = facts.get(name or "", ()) if kind == "param" and generator is kernel else ()
+            records.append(record(chain, kind, ty, name, constant, own))
         return records
 
     def inactive(self) -> list[Place]:
