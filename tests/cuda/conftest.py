@@ -43,7 +43,7 @@ class Cuda:
         line, column = before.count("\n") + 1, len(before.rpartition("\n")[2].encode())
         found = hover(self.bench.session.snapshot(), self.bench.path(name), line, column)
         assert found is not None, self.bench.kernel(name).faults
-        return found.markup.plain()
+        return found.markup.plain().replace(name, "case.cu")
 
     async def faults(self, code: str, **headers: str) -> list[tuple[str, list[str]]]:
         """Messages, each with the source that it stands at and the call sites around it."""

@@ -181,11 +181,11 @@ async def test_a_hover_says_which_instantiation_a_type_belongs_to(cuda: Cuda):
     assert await cuda.hover(code) == snapshot("""\
 w: float
 
-as twice<float> in k, called at case1.cu:2
+as twice<float> in k, called at case.cu:2
 
 w: double
 
-as twice<double> in k, called at case1.cu:2
+as twice<double> in k, called at case.cu:2
 
 k for sm_90\
 """)
@@ -201,11 +201,11 @@ async def test_instantiations_that_one_call_reaches_are_told_apart(cuda: Cuda):
     assert await cuda.hover(code) == snapshot("""\
 w: float
 
-as one<float> in k, called at case2.cu:2 ← case2.cu:3
+as one<float> in k, called at case.cu:2 ← case.cu:3
 
 w: double
 
-as one<double> in k, called at case2.cu:2 ← case2.cu:3
+as one<double> in k, called at case.cu:2 ← case.cu:3
 
 k for sm_90\
 """)
