@@ -1,4 +1,5 @@
-"""What triton by itself makes of a kernel: PTX on standard output. Run by an interpreter that has it.
+"""What triton by itself makes of a kernel: PTX, and bytes of shared memory, as JSON on standard output. Run by an
+interpreter that has it.
 
 python plain.py FILE KERNEL TARGET '{"arguments": [["x_ptr", "*fp16:16"], …], "options": {"num_warps": 4}}'
 """
@@ -52,7 +53,7 @@ def main(path: str, name: str, target: str, given: str) -> None:
         target=GPUTarget("cuda", int(target.removeprefix("sm_")), 32),
         options=request["options"],
     )
-    sys.stdout.write(compiled.asm["ptx"])
+    json.dump({"ptx": compiled.asm["ptx"], "shared": compiled.metadata.shared}, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ TARGET = "sm_90"
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-async def test_the_ptx_is_that_of_triton(bench: Workbench, kernel: str, tmp_path: Path):
+async def test_code_and_shared_memory_are_those_of_triton(bench: Workbench, kernel: str, tmp_path: Path):
     file, name = await opened(bench, kernel, TARGET)
     computed = [a.name for a in bench.kernel(file, name).jobs[0].job.arguments if a.spec == "auto"]
     if computed:
@@ -29,17 +29,20 @@ async def test_the_ptx_is_that_of_triton(bench: Workbench, kernel: str, tmp_path
         bench.session.override(bench.path(file), name, f"# tile-lsp: target={TARGET} {told}")
         await bench.session.inferred(bench.path(file))
     job = bench.kernel(file, name).jobs[0].job
-    given = {"arguments": [[a.name, a.spec] for a in job.arguments], "options": dict(job.config.hints)}
+    request = {"arguments": [[a.name, a.spec] for a in job.arguments], "options": dict(job.config.hints)}
     process = await asyncio.create_subprocess_exec(
         bench.session.settings.python or "",
         Path(__file__).parent / "plain.py",
-        *(str(EXAMPLES / file), name, TARGET, json.dumps(given)),
+        *(str(EXAMPLES / file), name, TARGET, json.dumps(request)),
         stdout=asyncio.subprocess.PIPE,
         env={**os.environ, "TRITON_CACHE_DIR": str(tmp_path), "PYTHONWARNINGS": "ignore"},
     )
-    theirs, _ = await process.communicate()
+    output, _ = await process.communicate()
     assert process.returncode == 0
-    assert instructions((await bench.show(file, Stage.PTX, name)).text) == instructions(theirs.decode())
+    theirs = json.loads(output)
+    assert instructions((await bench.show(file, Stage.PTX, name)).text) == instructions(theirs["ptx"])
+    given = re.search(r"(\d+) B given by the launch", (await bench.show(file, Stage.RESOURCES, name)).text)
+    assert (int(given[1]) if given else 0) == theirs["shared"]
 
 
 def instructions(ptx: str) -> list[str]:

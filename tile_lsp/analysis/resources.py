@@ -27,6 +27,8 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
     """A thread's."""
     shared: int
     """Static, as the assembler counts it, so with `shared_reserve`."""
+    shared_dynamic: int
+    """What a launch gives beside it; 0 where the code can't tell."""
     shared_reserve: int
     stack: int
     """A thread's, spills included."""
@@ -50,19 +52,19 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
     """Without the padding after the code."""
 
 
-def usage(cubin: Cubin) -> tuple[Usage, ...]:
-    """One for each kernel, in the file's order."""
+def usage(cubin: Cubin, dynamic: int = 0) -> tuple[Usage, ...]:
+    """One for each kernel, in the file's order. `dynamic`: bytes of shared memory that a launch gives each."""
     sizes = {section.name: section.size for section in cubin.sections}
     major = int(cubin.arch.removeprefix("sm_"))
-    return tuple(_usage(cubin, function, sizes, major) for function in cubin.functions)
+    return tuple(_usage(cubin, function, sizes, major, dynamic) for function in cubin.functions)
 
 
-def read(cubin: Cubin) -> Artifact:
+def read(cubin: Cubin, dynamic: int = 0) -> Artifact:
     """A small table, kernel by kernel."""
-    return Artifact(stage=Stage.RESOURCES, text="\n".join(_table(u) for u in usage(cubin)))
+    return Artifact(stage=Stage.RESOURCES, text="\n".join(_table(u) for u in usage(cubin, dynamic)))
 
 
-def _usage(cubin: Cubin, function: Function, sizes: dict[str, int], arch: int) -> Usage:
+def _usage(cubin: Cubin, function: Function, sizes: dict[str, int], arch: int, dynamic: int) -> Usage:
     name = function.name
     info = dict(function.info)
     shared = sizes.get(f".nv.shared.{name}", 0)
@@ -72,6 +74,7 @@ def _usage(cubin: Cubin, function: Function, sizes: dict[str, int], arch: int) -
         kernel=name,
         registers=cubin.symbol_info.get((elf.REGISTERS, name), 0),
         shared=shared,
+        shared_dynamic=dynamic,
         shared_reserve=SHARED_RESERVE if arch >= 90 and shared >= SHARED_RESERVE else 0,
         stack=cubin.symbol_info.get((elf.FRAME_SIZE, name), 0),
         local=sizes.get(f".nv.local.{name}", 0),
@@ -122,9 +125,13 @@ def _instructions(code: bytes) -> int:
 
 
 def _table(u: Usage) -> str:
+    shares = [
+        f"{u.shared_reserve} B of it the driver's" if u.shared_reserve else "",
+        f"{u.shared_dynamic} B given by the launch" if u.shared_dynamic else "",
+    ]
     rows = [
         ("registers", str(u.registers), ""),
-        ("shared memory", f"{u.shared} B", f"{u.shared_reserve} B of it the driver's" if u.shared_reserve else ""),
+        ("shared memory", f"{u.shared + u.shared_dynamic} B", ", ".join(filter(None, shares))),
         ("stack", f"{u.stack} B", ""),
         (
             "spills",

@@ -33,11 +33,11 @@ def read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
             found = cubin.read(blobs["cubin"])
             sources = ptx_text.Sources(found, ptx_text.chains(_text(blobs["ptx"])))
             return sass.read(found, disassembly.decode(blobs["disassembly"], found), sources=sources)
-        case Stage.RESOURCES if "amdgcn" in blobs:
-            usage = msgspec.json.decode(blobs["usage"], type=dict[str, int])
-            return amdgcn.resources(_text(blobs["amdgcn"]), usage["shared"], usage["shared_limit"])
         case Stage.RESOURCES:
-            return resources.read(cubin.read(blobs["cubin"]))
+            usage = msgspec.json.decode(blobs["usage"], type=dict[str, int])
+            if "amdgcn" in blobs:
+                return amdgcn.resources(_text(blobs["amdgcn"]), usage["shared"], usage["shared_limit"])
+            return resources.read(cubin.read(blobs["cubin"]), usage["shared"])
         case Stage.CUBIN:
             found = cubin.read(blobs["cubin"])
             names = ", ".join(function.name for function in found.functions)

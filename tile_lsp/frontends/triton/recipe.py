@@ -51,7 +51,7 @@ _BLOBS: dict[Stage, tuple[str, ...]] = {
     Stage.CUBIN: ("cubin",),
     Stage.SASS: ("cubin", "disassembly", "ptx"),
     Stage.AMDGCN: ("amdgcn",),
-    Stage.RESOURCES: ("cubin",),
+    Stage.RESOURCES: ("cubin", "usage"),
     Stage.REMARKS: ("remarks",),
 }
 

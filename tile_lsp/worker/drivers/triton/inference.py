@@ -190,9 +190,8 @@ class Held:
         blobs = {"llvm" if name == "llir" else name: text.encode() for name, text in made.items()}
         blobs["remarks"] = json.dumps(found).encode()
         values = self._values(target, backend, options, metadata)
-        if "amdgcn" in blobs:
-            # Its text says everything but the memory that a launch gives.
-            blobs["usage"] = json.dumps({"shared": values["shared"], "shared_limit": values["shared_limit"]}).encode()
+        # The code says everything but the memory that a launch gives.
+        blobs["usage"] = json.dumps({"shared": values["shared"], "shared_limit": values["shared_limit"]}).encode()
         return {
             "blobs": {name: base64.b64encode(data).decode() for name, data in blobs.items()},
             "values": values,
