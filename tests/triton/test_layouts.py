@@ -103,15 +103,17 @@ async def test_the_layouts_of_a_name_are_those_of_its_tensor(tmp_path: Path):
         await client.initialize(tmp_path)
         client.open(path.as_uri(), LOOP)
 
-        async def at(name: str, line: str) -> dict:
+        async def at(name: str, line: str, request: str = "tile/layout") -> dict:
             row, text = next((i, row) for i, row in enumerate(LOOP.split("\n")) if line in row)
             position = {"line": row, "character": text.index(name)}
-            return await client.ask("tile/layout", {"textDocument": {"uri": path.as_uri()}, "position": position})
+            return await client.ask(request, {"textDocument": {"uri": path.as_uri()}, "position": position})
 
         shown = await at("acc", "acc = tl.dot")
         assert [layout["type"] for layout in shown["layouts"]] == ["tensor<64x64xf32, #mma>"]
         assert shown["layouts"][0]["legend"][0].startswith("a box is what a thread holds")
         assert (shown["kernel"], shown["label"]) == ("k", "sm_90 · num_stages=3 · num_warps=4")
+        said = json.dumps(await at("acc", "acc = tl.dot", "textDocument/hover"))
+        assert re.findall(r"layout `(.*?)`", said) == ["#mma"]
         assert (await at("step", "for step"))["problem"] == "step is int32: only tensors lie over threads"
         path.write_text(LOOP)
         client.tell(

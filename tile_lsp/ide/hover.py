@@ -101,7 +101,7 @@ def _layouts(typed: Sequence[Typed]) -> list[Block]:
         job, name = entry.kernel.job, entry.record.name
         artifact = job.artifacts.get(Stage.TTGIR) if job is not None else None
         if artifact is not None and name is not None and entry.record.type.startswith(("tensor", "shared")):
-            found.update(dict.fromkeys(layouts_of(artifact, name, entry.record.chain[0])))
+            found.update(dict.fromkeys(layouts_of(artifact, name, entry.record.chain[0], entry.record.type)))
     lines = []
     for alias, text, words in list(found)[:_SHOWN]:
         lines.append(f"layout {code(alias)}: {code(text)}" if text else f"layout {code(alias)}")

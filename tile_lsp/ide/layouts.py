@@ -26,13 +26,13 @@ class Tensor(NamedTuple):
         return typed.shape[-len(self.shape) :] == self.shape and self.element in ("", typed.element)
 
 
-def layouts_of(artifact: Artifact, name: str, place: Place) -> tuple[tuple[str, str, str], ...]:
+def layouts_of(artifact: Artifact, name: str, place: Place, type_: str) -> tuple[tuple[str, str, str], ...]:
     """(layout's name, what it is, in its own notation and in words) of each value of that name in the function of
-    `place`, most used first.
+    `place`, most used first; see `maps_of`.
     """
     aliases = aliases_of(artifact.text)
     found = []
-    for typed in values_of(artifact, name, place):
+    for typed in values_of(artifact, name, place, tensor_of(type_)):
         (made,) = mapped([typed], aliases)
         words = "; ".join(facts(made)) if isinstance(made, ThreadMap) else ""
         found.append((typed.layout, _meaning(typed.layout, aliases), words))
