@@ -34,3 +34,17 @@ def test_the_settings_of_a_project():
 @pytest.mark.parametrize("name", [name.replace("_", "-") for name in Settings.__struct_fields__])
 def test_every_setting_is_told_of(name: str):
     assert re.search(rf"`{name}[`.]", (DOCS / "settings.md").read_text())
+
+
+def test_the_settings_that_messages_name_are_there():
+    source = DOCS.parent / "tile_lsp"
+    named = {
+        setting.rstrip(".")
+        for path in source.rglob("*.py")
+        for setting in re.findall(r"\b(?:set|setting) tile-lsp\.([A-Za-z.]+)", path.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 5
+    for setting in named:
+        kind, *inner = setting.split(".")
+        assert kind in Settings.__struct_fields__, setting
+        assert all(hasattr(getattr(Settings(), kind), name) for name in inner), setting

@@ -161,4 +161,4 @@ async def test_what_is_no_interpreter(tmp_path: Path, script: str | None, words:
     assert isinstance(fault, Fault)
     assert fault.kind is FaultKind.ENVIRONMENT
     assert words in fault.message
-    assert fault.help.startswith("setting tile-lsp.python")
+    assert fault.help.startswith("set tile-lsp.python to an interpreter that runs")

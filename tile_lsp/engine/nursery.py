@@ -28,6 +28,7 @@ from .tools import Tool
 #: By path, never imported: it belongs to the other interpreter.
 _WORKER = Path(__file__).parent.parent / "worker" / "__main__.py"
 _PROTOCOL = 2
+_ANOTHER = "set tile-lsp.python to an interpreter that runs: Python 3.10 or later, with the kernels' compiler"
 _SAVED = "TILE_LSP_SAVED_"
 _LINE_LIMIT = 1 << 28
 #: For a process that was told to end, or whose socket closed, to be gone (s).
@@ -505,7 +506,7 @@ class _Process:
                 Fault(
                     FaultKind.ENVIRONMENT,
                     f"The interpreter {python} could not be started: {reason}",
-                    help="setting tile-lsp.python",
+                    help=_ANOTHER,
                     code="interpreter",
                 )
             ) from error
@@ -553,7 +554,7 @@ def _hello(line: bytes, python: str, words: str) -> Environment:
             Fault(
                 FaultKind.ENVIRONMENT,
                 f"The interpreter {python} could not be used: {last}",
-                help="setting tile-lsp.python: Python 3.10 or later, with the kernels' compiler",
+                help=_ANOTHER,
                 code="interpreter",
             )
         ) from None

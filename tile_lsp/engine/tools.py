@@ -91,7 +91,7 @@ class Tools:
             return Fault(
                 FaultKind.ENVIRONMENT,
                 f"{tool.name} took longer than {self.timeout:g} s and was stopped. Smaller tiles compile faster.",
-                help="setting tile-lsp.timeouts.tool",
+                help="set tile-lsp.timeouts.tool to more seconds",
                 code="timeout",
             )
         words = stderr.read_text(errors="replace").strip() or stdout.read_text(errors="replace")[-2000:].strip()

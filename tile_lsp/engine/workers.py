@@ -430,7 +430,7 @@ def _timed_out(what: str, name: str, seconds: float, chain: Chain = ()) -> Fault
         FaultKind.ENVIRONMENT,
         f"{what} {name} took longer than {seconds:g} s and was stopped.",
         chain,
-        help="setting tile-lsp.timeouts.inference",
+        help="set tile-lsp.timeouts.inference to more seconds",
         code="timeout",
     )
 

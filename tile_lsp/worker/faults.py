@@ -77,7 +77,7 @@ def out_of_memory() -> Fault:
     return fault(
         ENVIRONMENT,
         "Out of memory: loading or typing this kernel needs more than a worker may have.",
-        help="setting tile-lsp.worker.memory",
+        help='set tile-lsp.memory to more, such as "8 GiB"',
         code="MemoryError",
     )
 

@@ -1100,6 +1100,15 @@ def test_a_kernel_is_blocked_by_what_it_needs_and_others_live():
     assert execute(sliced(text, "b")) == "1"
 
 
+def test_what_is_broken_in_another_file_is_told_with_that_file():
+    text = (
+        HEAD + "from lib import helper\n@ct.kernel\ndef k():\n    return helper()\n-- lib.py\ndef helper(:\n    pass\n"
+    )
+    blocked = closure_of(text).blocked_by
+    assert blocked is not None
+    assert blocked.message.startswith("`helper`, which `k` needs, is in broken text of lib.py: ")
+
+
 def test_a_broken_kernel_is_blocked_where_the_parser_points():
     blocked = closure_of(HEAD + "@ct.kernel\ndef a():\n    x = = 1\n").blocked_by
     assert blocked is not None

@@ -507,9 +507,10 @@ class Needs:
         self._block(state, name, next(region for region in state.file.broken if name in region.names))
 
     def _block(self, state: ModuleState, name: str, region: Broken) -> NoReturn:
+        where = "" if state.file.path == self.kernel.path else f" of {state.file.path.rpartition('/')[2]}"
         raise BlockedError(
             Blocked(
-                f"`{name}`, which `{self.kernel.qualname}` needs, is in broken text: {region.problem.message}",
+                f"`{name}`, which `{self.kernel.qualname}` needs, is in broken text{where}: {region.problem.message}",
                 SourceRange(state.file.path, region.problem.span),
                 syntax=True,
             )
