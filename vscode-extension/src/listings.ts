@@ -142,8 +142,10 @@ export class Listings implements Disposable {
     if (this.asking.get(key) !== source) return;
     this.asking.delete(key);
     this.waiting.delete(key);
-    // Another text means that its refresh is under way, and with it the next question.
+    // Another text means that its refresh is under way, and with it the next question; unless it was there before the
+    // document was, which VS Code then was not told of.
     if (result && result.text === document.getText()) this.known.set(key, listing(document.uri, result));
+    else if (result && document.getText() === COMPILING) this.reload([document.uri]);
     if (!document.isClosed) this.changed.fire(document.uri);
   }
 
