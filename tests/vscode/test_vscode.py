@@ -35,6 +35,7 @@ TRITON = sorted(python.parents[1] for python in (ROOT / "build/venvs").glob("tri
 
 SETTINGS = {
     "chat.disableAIFeatures": True,
+    "editor.cursorBlinking": "solid",  # else it may be another one in each of two pictures
     "editor.minimap.enabled": False,
     "security.workspace.trust.startupPrompt": "never",
     "telemetry.telemetryLevel": "off",

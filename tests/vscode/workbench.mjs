@@ -78,12 +78,12 @@ export class Workbench {
     await this.page.evaluate(() => document.fonts.ready);
     let last = "";
     await this.until("a picture that stands still", async () => {
-      const now = (await this.page.screenshot()).toString("base64");
+      const now = (await this.page.screenshot({ animations: "disabled" })).toString("base64");
       const same = now === last;
       last = now;
       return same;
     });
-    await this.page.screenshot({ path: `${this.pictures}/${name}.png` });
+    await this.page.screenshot({ animations: "disabled", path: `${this.pictures}/${name}.png` });
   }
 }
 
