@@ -110,8 +110,9 @@ def vscode(
     package: Path | None = None,
     settings: Mapping[str, object] = MappingProxyType({}),
 ) -> Iterator[int]:
-    """VS Code on a port of its own; `package` is installed into it. Its whole process group ends with the block. One at a
-    time: two of them, with a browser each, leave a small machine no time for what is waited for.
+    """VS Code on a port of its own; `package` is installed into it. Its whole process group ends with the block.
+
+    One at a time: two of them, with a browser each, leave a small machine no time for what is waited for.
     """
     with (ROOT / "build/vscode-run.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
