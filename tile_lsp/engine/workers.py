@@ -254,14 +254,14 @@ class WorkerPool:
                 if result.holder is None:
                     nursery.prepare()
                     return result
-                listings = asyncio.ensure_future(self._listings(result.holder, nursery, request.closure))
+                listings = asyncio.ensure_future(self._listings(result.holder, nursery, _expected(request)))
                 result.holder._listings = listings
                 self._listening.add(listings)
                 listings.add_done_callback(self._listening.discard)
                 return msgspec.structs.replace(result, listings=listings)
         raise AssertionError("unreachable")
 
-    async def _listings(self, holder: Holder, nursery: Nursery, closure: Closure) -> Listings | Fault:
+    async def _listings(self, holder: Holder, nursery: Nursery, expected: bytes | None) -> Listings | Fault:
         """The end of an inference's answer. Only then is another worker made: it would take the time of this one."""
         holder._wanted += 1
         try:
@@ -272,7 +272,7 @@ class WorkerPool:
         finally:
             holder._wanted -= 1
             if not self._closed:
-                nursery.prepare(_expected(closure))
+                nursery.prepare(expected)
         holder.rest()
         return _bad_answer(answer.error) if answer.error else answer.listings
 
@@ -435,8 +435,13 @@ def _timed_out(what: str, name: str, seconds: float, chain: Chain = ()) -> Fault
     )
 
 
-def _expected(closure: Closure) -> bytes:
-    """What the next inference is told ahead: the members that an edit of the kernel leaves as they are."""
+def _expected(request: InferRequest) -> bytes | None:
+    """What the next inference is told ahead: the members that an edit of the kernel leaves as they are. None where they
+    are no Python, and so not the worker's to compile.
+    """
+    if request.frontend in _DRIVERS:
+        return None
+    closure = request.closure
     own = f"{closure.entry.module}/{closure.entry.expression}"
     members = [member for module in closure.modules for member in module.members if member.id != own]
     return msgspec.json.encode({"op": "expect", "members": members})

@@ -8,13 +8,10 @@ import {
   Disposable,
   languages,
   ShellExecution,
-  Task,
-  TaskPanelKind,
-  TaskScope,
-  tasks,
   window,
 } from "vscode";
 import { commandIn } from "./commandIn";
+import { install } from "./install";
 import { SELECTOR } from "./languages";
 
 const COMMAND = "tile-lsp.runMend";
@@ -41,16 +38,6 @@ function actions(diagnostic: Diagnostic): CodeAction[] {
 }
 
 async function run(command: string): Promise<void> {
-  const task = new Task({ type: "tile-lsp" }, TaskScope.Workspace, "install", "Tile", new ShellExecution(command));
-  task.presentationOptions = { panel: TaskPanelKind.Dedicated, clear: true };
-  const execution = await tasks.executeTask(task);
-  const code = await new Promise<number | undefined>((resolve) => {
-    const ended = tasks.onDidEndTaskProcess((event) => {
-      if (event.execution !== execution) return;
-      ended.dispose();
-      resolve(event.exitCode);
-    });
-  });
-  if (code === 0) await commands.executeCommand("tile.retry");
+  if ((await install(new ShellExecution(command))) === 0) await commands.executeCommand("tile.retry");
   else window.showErrorMessage("Nothing was installed: the terminal says why.");
 }

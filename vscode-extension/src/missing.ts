@@ -1,20 +1,9 @@
 // No server: offer to install it, once, to someone who works on kernels.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import {
-  commands,
-  type Disposable,
-  ProcessExecution,
-  Task,
-  TaskPanelKind,
-  TaskScope,
-  type TextDocument,
-  tasks,
-  Uri,
-  window,
-  workspace,
-} from "vscode";
+import { commands, type Disposable, ProcessExecution, type TextDocument, Uri, window, workspace } from "vscode";
 import { barred, recent, type Surroundings } from "./discovery";
+import { install } from "./install";
 import { isCuda, isSource } from "./languages";
 import type { Server } from "./server";
 
@@ -91,22 +80,7 @@ export class Missing implements Disposable {
   /** In a terminal, where it can be watched; then the server is looked for again. */
   private async install(interpreter: string): Promise<void> {
     const given = ["-m", "pip", "install", "--upgrade", this.requirement()];
-    const task = new Task(
-      { type: "tile-lsp" },
-      TaskScope.Workspace,
-      "install",
-      "Tile",
-      new ProcessExecution(interpreter, given),
-    );
-    task.presentationOptions = { panel: TaskPanelKind.Dedicated, clear: true };
-    const execution = await tasks.executeTask(task);
-    const code = await new Promise<number | undefined>((resolve) => {
-      const ended = tasks.onDidEndTaskProcess((event) => {
-        if (event.execution !== execution) return;
-        ended.dispose();
-        resolve(event.exitCode);
-      });
-    });
+    const code = await install(new ProcessExecution(interpreter, given));
     if (code === 0) await this.server.restart();
     else window.showErrorMessage(`tile-lsp could not be installed into ${interpreter}: the terminal says why.`);
   }

@@ -99,6 +99,9 @@ def test_everything_about_a_site():
     assert site.decorator is not None
     assert site.node is not None
     assert site.node.lineno == 9
+    (decorator,) = site.node.decorator_list
+    assert decorator.lineno == 6
+    assert ast.dump(site.decorator) == ast.dump(decorator)
 
 
 def test_scopes_and_order():
