@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import sys
 
-import psutil
 import pytest
 
+from tests.support.processes import numbered, outlive
 from tests.support.workbench import Workbench, workbench
 from tile_lsp.analysis.snapshot import State
 from tile_lsp.engine.analyse import FileAnalysis, analyse
@@ -295,11 +295,10 @@ async def test_a_loop_at_the_top_level_is_over_once_it_was_mended(tmp_path):
         bench.session.change(bench.path("k.py"), looping, 1)
         while not (note.exists() and note.read_text()):  # noqa: ASYNC110  the loop says no more than this
             await asyncio.sleep(0.001)
-        looper = psutil.Process(int(note.read_text()))
+        (looper,) = numbered([int(note.read_text())])
         await bench.edit("k.py", ONE)
         assert bench.kernel("k.py").state is State.FRESH
-        gone, _ = await asyncio.to_thread(psutil.wait_procs, [looper], 10)
-        assert gone == [looper]
+        assert not await asyncio.to_thread(outlive, [looper])
 
 
 # -- paths and texts -------------------------------------------------------------------------------------------------

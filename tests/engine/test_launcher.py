@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.support.processes import named
 from tile_lsp.engine.launcher import Launcher
 
 PROGRAM = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(int(sys.argv[1]))"
@@ -30,7 +31,7 @@ async def run(launcher: Launcher, folder: Path, *argv: str, limit: float = 60.0)
 
 async def sleeping() -> psutil.Process:
     """The program, once it runs: nothing tells of that."""
-    while not (found := [one for one in psutil.Process().children(recursive=True) if one.name() == "sleep"]):  # noqa: ASYNC110
+    while not (found := named("sleep")):  # noqa: ASYNC110
         await asyncio.sleep(0.01)
     return found[0]
 
@@ -49,7 +50,7 @@ async def test_what_is_not_there(launcher: Launcher, tmp_path: Path) -> None:
 async def test_a_program_that_takes_too_long_is_gone(launcher: Launcher, tmp_path: Path) -> None:
     with pytest.raises(TimeoutError):
         await run(launcher, tmp_path, "sleep", "600", limit=0.2)
-    assert not [one for one in psutil.Process().children(recursive=True) if one.name() == "sleep"]
+    assert not named("sleep")
 
 
 async def test_killed_it_is_started_again(launcher: Launcher, tmp_path: Path) -> None:

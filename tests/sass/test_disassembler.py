@@ -16,6 +16,7 @@ from typing import NamedTuple
 import psutil
 import pytest
 
+from tests.support.processes import below, command, named, outlive, status
 from tile_lsp.analysis import disassembly
 from tile_lsp.engine import disassembler as module
 from tile_lsp.engine.disassembler import DISASSEMBLY, Disassembler
@@ -42,7 +43,7 @@ class Bench(NamedTuple):
     def children(self, recursive: bool = False) -> list[psutil.Process]:
         """Less what starts tools, which stays."""
         found = psutil.Process().children(recursive)
-        return [one for one in found if one.pid not in self.others and "launchpad.py" not in str(one.cmdline())]
+        return [one for one in found if one.pid not in self.others and "launchpad.py" not in command(one)]
 
 
 @pytest.fixture
@@ -53,7 +54,7 @@ async def bench(tools: Tools, tmp_path: pathlib.Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     monkeypatch.setattr(module, "_folders", lambda: [str(temporary)])
     counters = Counters()
-    others = frozenset(child.pid for child in psutil.Process().children(recursive=True))
+    others = frozenset(child.pid for child in below())
     launcher = Launcher()
     made: list[Disassembler] = []
 
@@ -210,8 +211,7 @@ async def test_the_helper_killed_takes_nvdisasm_along(bench: Bench, how: signal.
     helper = process.parent()
     assert helper is not None
     helper.send_signal(how)
-    await asyncio.to_thread(psutil.wait_procs, [process], 10)
-    assert not process.is_running()
+    assert not await asyncio.to_thread(outlive, [process])
 
 
 @linux
@@ -244,8 +244,7 @@ async def test_a_dead_server_leaves_nothing(bench: Bench) -> None:
     assert list(bench.folder.iterdir())
     server.kill()
     await server.wait()
-    _, alive = await asyncio.to_thread(psutil.wait_procs, left, 10)
-    assert alive == []
+    assert not await asyncio.to_thread(outlive, left)
     assert list(bench.folder.iterdir()) == []
 
 
@@ -359,8 +358,4 @@ async def until(condition: Callable[[], object]) -> None:
 
 def parked() -> list[psutil.Process]:
     """nvdisasm processes that stand still."""
-    return [
-        process
-        for process in psutil.Process().children(recursive=True)
-        if process.name() == "nvdisasm" and process.status() == psutil.STATUS_STOPPED
-    ]
+    return [process for process in named("nvdisasm") if status(process) == psutil.STATUS_STOPPED]

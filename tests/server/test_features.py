@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
+from tests.support.processes import outlive
 from tile_lsp.server.settings import session_settings
 
 from .rpc import RpcError, running
@@ -585,10 +586,9 @@ async def test_its_workers_end_with_it(workspace):
     async with workspace() as ws:
         await ws.inferred()
         pid = ws.client.process.pid
-        children = [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-        assert children, "a worker runs"
-    for child in children:
-        assert not os.path.exists(f"/proc/{child}"), child
+        workers = psutil.Process(pid).children(recursive=True)
+        assert workers
+    assert not await asyncio.to_thread(outlive, workers)
 
 
 async def test_wrong_settings_are_reported_where_they_are_written(workspace, tmp_path):

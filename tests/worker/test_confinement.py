@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from tests.support.closures import HEADER, closure, request
+from tests.support.processes import numbered, outlive, status
 from tests.support.workers import Bench, eventually, spots
 from tile_lsp.engine.workers import CodegenRequest, Generated, Limits, WorkerPool
 from tile_lsp.model.outcome import FaultKind
@@ -108,8 +109,7 @@ async def test_nothing_that_a_killed_worker_started_lives_on(bench: Bench, tmp_p
     inference = await bench.infer(top_level(statements), "a=f16[64]")
     pids = [int(word) for word in inference.output.split()]
     assert len(pids) == 2
-    psutil.wait_procs([psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)], timeout=10)
-    assert not any(psutil.pid_exists(pid) for pid in pids)
+    assert not outlive(numbered(pids))
 
 
 @pytest.mark.parametrize(
@@ -144,9 +144,9 @@ async def test_threads_left_running_do_not_run_while_the_ir_is_held(bench: Bench
     result = await bench.result(top_level(statements), "a=f16[64]")
     assert result.holder is not None
     process = psutil.Process(int(result.inference.output.split()[0]))
-    await eventually(lambda: process.status() == psutil.STATUS_STOPPED)
+    await eventually(lambda: status(process) == psutil.STATUS_STOPPED)
     assert isinstance(await bench.pool.codegen(result.holder, CodegenRequest(targets=("sm_90",))), Generated)
-    await eventually(lambda: process.status() == psutil.STATUS_STOPPED)
+    await eventually(lambda: status(process) == psutil.STATUS_STOPPED)
 
 
 async def test_the_forking_process_may_die_of_a_worker_and_is_started_again(bench: Bench):
@@ -207,9 +207,8 @@ async def test_workers_end_with_the_server(tmp_path: Path):
     )
     pids = [int(word) for word in server.stdout.readline().split()]
     assert len(pids) == 2
-    left = [psutil.Process(pid) for pid in pids]
+    left = numbered(pids)
     server.kill()
     server.wait()
     server.stdout.close()
-    _, alive = psutil.wait_procs(left, timeout=20)
-    assert not alive
+    assert not outlive(left, 20)

@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from tests.support.closures import HEADER, closure, request
+from tests.support.processes import below, numbered, outlive, status
 from tests.support.workers import Bench, eventually
 from tile_lsp.engine.stats import Counters
 from tile_lsp.engine.workers import CodegenRequest, Environment, Generated, HolderGone, Limits, WorkerPool
@@ -54,12 +55,11 @@ async def test_cancelling_kills_the_worker(bench: Bench, tmp_path: Path):
     source = f"import os, time\nopen({str(fifo)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n{KERNEL}"
     task = asyncio.ensure_future(bench.infer(source, "a=f16[64]"))
     pid = int(await asyncio.to_thread(fifo.read_text))
-    process = psutil.Process(pid)
+    (process,) = numbered([pid])
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    _, alive = await asyncio.to_thread(psutil.wait_procs, [process], 10)
-    assert not alive
+    assert not await asyncio.to_thread(outlive, [process])
     assert not (await bench.infer(KERNEL, "a=f16[64]")).faults
 
 
@@ -83,7 +83,7 @@ async def test_superseded_work_leaves_no_process_behind(bench: Bench):
         with pytest.raises(asyncio.CancelledError):
             await task
     assert not (await bench.infer(KERNEL, "a=f16[64]")).faults
-    asleep = [p for p in psutil.Process().children(recursive=True) if p.status() != psutil.STATUS_ZOMBIE]
+    asleep = [process for process in below() if status(process) != psutil.STATUS_ZOMBIE]
     # The process that forks, a spare, the holders, and what a kill has not reached yet.
     await eventually(lambda: sum(p.is_running() for p in asleep) <= 2 + len(bench.pool._holders))
 
@@ -146,14 +146,13 @@ async def test_without_fork_each_worker_is_started_from_scratch():
 async def test_closing_leaves_no_process():
     pool = WorkerPool()
     bench = Bench(pool, Counters(), sys.executable)
-    before = {process.pid for process in psutil.Process().children(recursive=True)}
+    before = {process.pid for process in below()}
     await bench.held(KERNEL, "a=f16[64]")
     await pool.versions(sys.executable, ["msgspec"])
-    started = [process for process in psutil.Process().children(recursive=True) if process.pid not in before]
+    started = [process for process in below() if process.pid not in before]
     assert started
     await pool.close()
-    _, alive = await asyncio.to_thread(psutil.wait_procs, started, 10)
-    assert not alive
+    assert not await asyncio.to_thread(outlive, started)
 
 
 async def test_answers_about_text_and_packages(bench: Bench):
