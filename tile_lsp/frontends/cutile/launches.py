@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 
 import msgspec
 
 from tile_lsp.analysis.python import KernelSite
 from tile_lsp.frontends.base import Origin
-from tile_lsp.frontends.host import Array, DtypeValue, HostValue, Launch, Many, Number, Sequence_, find_launches
+from tile_lsp.frontends.host import arithmetic
+from tile_lsp.frontends.host.run import Frame, Launch, called_in, run_file
+from tile_lsp.frontends.host.values import NOTHING, Array, DtypeValue, External, HostValue, Many, Number, Sequence_
 from tile_lsp.frontends.names import Names
 
 from .annotations import Annotation
 from .assume import Parameter, as_launched
 from .signature import Expected, check_argument
 from .spec import ArraySpec, Dim, DtypeSpec, ListSpec, Spec, TupleSpec, constant
+
+_LAUNCH = ("stream", "grid", "kernel", "kernel_args")
+"""The parameters of `ct.launch`, in order."""
 
 
 class Launched(msgspec.Struct, frozen=True):
@@ -50,8 +56,40 @@ def read_launches(kernel: KernelSite, expected: Mapping[str, Expected], names: N
 
 
 def launches_of(path: str, names: Names) -> tuple[Launch, ...]:
-    """The launches in a file, read once for all its kernels."""
-    return names.cached(("launches", path), lambda: find_launches(path, names))
+    """The launches in a file, those reached from its top level first; read once for all its kernels."""
+    return names.cached(("launches", path), lambda: _launches(path, names))
+
+
+def _launches(path: str, names: Names) -> tuple[Launch, ...]:
+    tree = names.tree(path)
+    if tree is None or "launch" not in names.text(path):
+        return ()
+    return run_file(path, tree, names, _Frame, lambda function: any("launch" in other for other in called_in(function)))
+
+
+class _Frame(Frame):
+    """Knows cuTile's launches."""
+
+    def library_call(
+        self, dotted: str, arguments: list[HostValue], keywords: Mapping[str, HostValue], line: int
+    ) -> HostValue:
+        match dotted:
+            case "cuda.tile.launch":
+                self._launch(dict(zip(_LAUNCH, arguments, strict=False)) | dict(keywords), line)
+                return NOTHING
+            case "cuda.tile.kernel":
+                # `k = ct.kernel(f)` and `k = ct.kernel(occupancy=2)(f)`.
+                return arguments[0] if arguments else External(dotted)
+            case "cuda.tile.cdiv" if len(arguments) == 2:
+                less = arithmetic.binary(ast.Sub(), arguments[1], Number(1))
+                return arithmetic.binary(ast.FloorDiv(), arithmetic.binary(ast.Add(), arguments[0], less), arguments[1])
+            case _:
+                return super().library_call(dotted, arguments, keywords, line)
+
+    def _launch(self, given: Mapping[str, HostValue], line: int) -> None:
+        passed = given.get("kernel_args", given.get("args", NOTHING))
+        if isinstance(passed, Sequence_):
+            self.launched(given.get("kernel", NOTHING), passed.items, line)
 
 
 def _weight(found: Mapping[str, Launched]) -> int:

@@ -8,7 +8,8 @@ import msgspec
 
 from tile_lsp.analysis.python import KernelSite
 from tile_lsp.frontends.dtypes import DTYPES
-from tile_lsp.frontends.host import (
+from tile_lsp.frontends.host.run import Frame, Launch, run_file
+from tile_lsp.frontends.host.values import (
     NOTHING,
     Array,
     Bound,
@@ -16,12 +17,9 @@ from tile_lsp.frontends.host import (
     Choice,
     DtypeValue,
     External,
-    Frame,
     HostValue,
-    Launch,
     Number,
     Sequence_,
-    run_file,
 )
 from tile_lsp.frontends.names import Names
 
@@ -109,9 +107,7 @@ class _Frame(Frame):
                 arguments.extend(value.items)
             else:
                 arguments.append(value)
-        for option in kernel.options if isinstance(kernel, Choice) else (kernel,):
-            if isinstance(option, Callee):
-                self.run.launches.append(Launch(option, tuple(arguments), self.path, node.lineno))
+        self.launched(kernel, arguments, node.lineno)
 
     def _library_call(self, function: ast.expr) -> str | None:
         dotted = self.run.names.dotted(function, self.path) if isinstance(function, (ast.Name, ast.Attribute)) else None
