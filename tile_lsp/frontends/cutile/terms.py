@@ -6,9 +6,12 @@ Nothing here is exact: it is enough to see how each parameter is used, and which
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from fractions import Fraction
 
 import msgspec
+
+from tile_lsp.frontends.dtypes import canonical
 
 
 class Slot(msgspec.Struct, frozen=True):
@@ -45,6 +48,9 @@ def number(value: int) -> Mono:
 
 
 ONE = number(1)
+
+Dims = tuple[Mono | None, ...]
+"""Lengths of a tile; None where one is not known."""
 
 
 class Fixed(msgspec.Struct, frozen=True):
@@ -137,7 +143,7 @@ class Items(msgspec.Struct, frozen=True):
 
 
 class Tile(msgspec.Struct, frozen=True):
-    shape: tuple[Mono | None, ...] | None
+    shape: Dims | None
     dtype: Term
 
 
@@ -155,7 +161,7 @@ class View(msgspec.Struct, frozen=True):
     """`A.tiled_view(shape)`, or `A.get_raw_memory()` with no shape."""
 
     slot: Slot
-    shape: tuple[Mono | None, ...] | None
+    shape: Dims | None
 
 
 class Named(msgspec.Struct, frozen=True):
@@ -180,3 +186,81 @@ class Method(msgspec.Struct, frozen=True):
 Value = Unknown | Ref | Num | Literal | Items | Tile | Dtype | Shape | View | Named | Function | Method
 
 UNKNOWN = Unknown()
+
+
+def named(dotted: str) -> Value:
+    """What a dotted name of a module outside the workspace stands for."""
+    module, _, name = dotted.rpartition(".")
+    if module in ("cuda.tile", "torch", "numpy", "cupy", "jax.numpy"):
+        dtype = canonical(name)
+        if dtype is not None and name not in ("int", "float", "bool", "half", "double", "long", "short", "single"):
+            return Dtype(Fixed(dtype))
+        if name in ("inf", "nan", "pi", "e"):
+            return Num(None, Weak("float"))
+    if module == "math" and name in ("inf", "nan", "pi", "e", "tau"):
+        return Num(None, Weak("float"))
+    return Named(dotted)
+
+
+def literal(value: object) -> Value:
+    if isinstance(value, bool):
+        return Num(None, Weak("bool"))
+    if isinstance(value, int):
+        return Num(number(value), Weak("int"))
+    if isinstance(value, float):
+        return Num(None, Weak("float"))
+    if isinstance(value, (tuple, list)):
+        return Items(tuple(map(literal, value)))
+    return Literal(value)
+
+
+def knowledge(value: Value) -> int:
+    """How much a value says, to choose between branches."""
+    match value:
+        case Tile(shape=shape, dtype=dtype):
+            return 2 + (shape is not None) + (dtype is not None)
+        case Num(size=size):
+            return 1 + (size is not None)
+        case Literal() | Items() | Dtype() | Ref() | View() | Shape() | Named() | Function():
+            return 2
+        case _:
+            return 0
+
+
+def term_of(value: Value | None) -> Term:
+    return value.dtype if isinstance(value, (Tile, Num)) else None
+
+
+def dims_of(value: Value) -> Dims | None:
+    if isinstance(value, Tile):
+        return value.shape
+    return () if isinstance(value, Num) else None
+
+
+def product(sizes: Iterable[Mono | None]) -> Mono:
+    result = ONE
+    for size in sizes:
+        if size is not None:
+            result = result.times(size)
+    return result
+
+
+def arithmetic(op: ast.operator, left: Mono, right: Mono) -> Mono | None:
+    if isinstance(op, ast.Mult):
+        return left.times(right) if right.coefficient and left.coefficient else number(0)
+    if isinstance(op, (ast.FloorDiv, ast.Div)):
+        return left.times(right, -1) if right.coefficient else None
+    if not left.powers and not right.powers:
+        if isinstance(op, ast.Add):
+            return Mono(left.coefficient + right.coefficient)
+        if isinstance(op, ast.Sub):
+            return Mono(left.coefficient - right.coefficient)
+        if isinstance(op, ast.Pow) and abs(right.coefficient) <= 64 and left.coefficient:
+            return Mono(Fraction(left.coefficient ** int(right.coefficient)))
+    return None
+
+
+def index_of(value: Value) -> int | None:
+    if isinstance(value, Num) and value.size is not None and not value.size.powers:
+        return int(value.size.coefficient)
+    return None

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
+from tile_lsp.frontends.calls import by_parameter
 from tile_lsp.frontends.names import Names, chain, statements
 
 from . import arithmetic, arrays
@@ -360,23 +361,7 @@ class Frame:
             return NOTHING
         run.reached.add(node)
         frame = type(self)(run, callee.path, dict(callee.captured), self.depth + 1)
-        parameters = [*node.args.posonlyargs, *node.args.args]
-        defaults: dict[str, ast.expr] = {}
-        for parameter, default in zip(reversed(parameters), reversed(node.args.defaults), strict=False):
-            defaults[parameter.arg] = default
-        for parameter, keyword_default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
-            if keyword_default is not None:
-                defaults[parameter.arg] = keyword_default
-        for position, parameter in enumerate([*parameters, *node.args.kwonlyargs]):
-            name = parameter.arg
-            if position < min(len(arguments), len(parameters)):
-                frame.env[name] = arguments[position]
-            elif name in keywords:
-                frame.env[name] = keywords[name]
-            elif name in defaults:
-                frame.env[name] = frame.value(defaults[name])
-            else:
-                frame.env[name] = NOTHING
+        frame.env |= by_parameter(node.args, arguments, keywords, frame.value, NOTHING)
         run.active.append(node)
         try:
             frame.block(node.body)
