@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.workers import Bench, types_of
-from tile_lsp.engine import nursery
+from tile_lsp.engine.nursery.process import WORKER
 from tile_lsp.model.outcome import FaultKind
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -38,7 +38,7 @@ LAUNCHES = [
 
 
 async def test_a_known_shape_means_what_a_launch_with_it_would(tmp_path: Path):
-    worker = nursery._WORKER.parent
+    worker = WORKER.parent
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         str(Path(__file__).with_name("launching.py")),

@@ -1,7 +1,7 @@
 """Workers: processes in the user's interpreter that load kernels, type them, and hold their typed IR for code
 generation.
 
-Per interpreter there is one warm process that forks a worker for each inference (`nursery.py`). A worker that
+Per interpreter there is one warm process that forks a worker for each inference (`nursery/`). A worker that
 finished an inference becomes the *holder* of its IR. Whatever happens to a worker, the caller gets a value: an
 `Inference` or a `Fault` with its last words.
 """
