@@ -116,8 +116,7 @@ async def test_line_tables_change_no_code(tmp_path: Path, python: str):
         await bench.open("k.py")
         tracker = bench.session._trackers[bench.path("k.py")]["k"]
         compiler, planned = bench.session._compiler, tracker._plan.jobs[0]
-        entry = await compiler._entry(planned.compilation)
-        plain, lined = [await compiler._blob(planned.compilation, entry, name) for name in ("cubin", "lined")]
+        plain, lined = [await compiler.blob(planned.compilation, name) for name in ("cubin", "lined")]
         codes = [[function.code for function in cubin.read(blob).functions] for blob in (plain, lined)]
         assert codes[0] == codes[1]
 

@@ -83,10 +83,9 @@ async def test_lines_of_sass_are_those_of_the_ptx_outside_inline_assembly(bench:
     tracker = bench.session._trackers[bench.path(file)][name]
     planned = tracker._plan.jobs[tracker._active_index]
     compiler = bench.session._compiler
-    entry = await compiler._entry(planned.compilation)
     assert planned.view.job == job
-    ptx = await compiler._blob(planned.compilation, entry, "ptx")
-    binary = cubin.read(await compiler._blob(planned.compilation, entry, "cubin"))
+    ptx = await compiler.blob(planned.compilation, "ptx")
+    binary = cubin.read(await compiler.blob(planned.compilation, "cubin"))
     listing = await bench.show(file, Stage.SASS, name)
     expected = _locs(ptx.decode())
     sources = ptx_text.Sources(binary, {})

@@ -16,7 +16,7 @@ from tile_lsp.model.location import SourceRange
 from tile_lsp.model.outcome import Fault, FaultKind
 
 from .analyse import KernelAnalysis
-from .compiler import Compilation
+from .compilation import Compilation
 from .device import local_target
 from .environment import environment_for, toolchain_fingerprint
 from .workers import Environment, WorkerPool

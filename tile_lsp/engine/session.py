@@ -85,7 +85,6 @@ class Session:
             self.store,
             Tools(self._counters, self._launcher, timeout=self.settings.timeouts.tool),
             self._disassembler,
-            self._counters,
         )
         self._planner = Planner(self._pool, self.roots, trusted)
         self._files = Files()

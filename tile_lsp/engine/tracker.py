@@ -24,7 +24,8 @@ from tile_lsp.model.outcome import Artifact, Fault, FaultKind, Inference
 from tile_lsp.model.stage import Stage
 
 from .analyse import FileAnalysis, KernelAnalysis
-from .compiler import TYPED, Compiler, is_current
+from .compiler import TYPED, Compiler
+from .inputs import is_current
 from .lru import Lru
 from .planner import Plan, PlannedJob, Planner, no_target
 
