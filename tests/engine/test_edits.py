@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 
 import pytest
 
@@ -379,3 +380,23 @@ async def test_of_several_interpreters_the_first_that_has_the_compiler_is_taken(
     async with workbench(tmp_path, {"k.py": ONE}, python=None) as bench:
         await bench.open("k.py")
         assert bench.kernel("k.py").faults == ()
+
+
+async def test_nobody_waits_for_the_analysis_of_a_very_long_text(tmp_path, monkeypatch):
+    may_go_on = threading.Event()
+
+    def waits_for_long(path: str, *arguments: object, **named: object) -> FileAnalysis | None:
+        if path.endswith("long.py"):
+            assert may_go_on.wait(60)
+        return analyse(path, *arguments, **named)
+
+    long = ONE + "TABLE = 1\n" * 30_000
+    async with workbench(tmp_path, {"long.py": long, "k.py": ONE}) as bench:
+        monkeypatch.setattr("tile_lsp.engine.session.analyse", waits_for_long)
+        bench.session.open(bench.path("long.py"))
+        await bench.open("k.py")
+        assert bench.types_of("k.py", "a") == {"Tile[float32,(64)]"}
+        assert bench.path("long.py") not in bench.session.snapshot().files
+        may_go_on.set()
+        await bench.open("long.py")
+        assert bench.types_of("long.py", "a") == {"Tile[float32,(64)]"}

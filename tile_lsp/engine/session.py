@@ -1,8 +1,9 @@
 """The session: files that an editor holds, their kernels, and the background work that keeps their types true.
 
 All methods that are not `async` return at once; all state is touched on the event loop only. Analysis of text runs in
-one thread beside it, inference and code generation in workers and tools. The newest text always wins: work for an older
-one is dropped as soon as its result can't be used, and what an edit leaves equal is not touched at all.
+one thread beside it, that of very long text in another, inference and code generation in workers and tools. The newest
+text always wins: work for an older one is dropped as soon as its result can't be used, and what an edit leaves equal is
+not touched at all.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import difflib
 import functools
 import logging
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import platformdirs
@@ -47,8 +49,16 @@ log = logging.getLogger(__name__)
 
 _UNDER_WAY = 0.002
 """Seconds after which workers have been given what an edit asks of them, and we have time."""
+_LARGE = 1 << 18
+"""Characters of a text that is analysed beside the others, which don't wait for it: that may take seconds."""
 _FEW = 4
 """Kernels that an edit changes, most often: it is of one, or of a helper."""
+
+
+class _Unread(NamedTuple):
+    thread: ThreadPoolExecutor
+    """Where it is analysed, however long it becomes meanwhile: an older text must not be taken after a newer one."""
+    over: asyncio.Event
 
 
 class Session:
@@ -91,16 +101,17 @@ class Session:
         self._newer = Newer(self._pool, self._files.read)
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="tile-lsp-analysis")
+        self._long_thread = ThreadPoolExecutor(1, thread_name_prefix="tile-lsp-long-analysis")
         self._analyses: dict[str, FileAnalysis] = {}
         self._trackers: dict[str, dict[str, KernelTracker]] = {}
         self._overrides: dict[str, dict[str, str]] = {}
         self._only: dict[str, frozenset[str]] = {}
         self._editable: Mapping[str, str] = {}
         self._dirty: set[str] = set()
-        self._analysing: asyncio.Task[None] | None = None
+        self._unread: dict[str, _Unread] = {}
+        """Files whose newest text is not analysed yet."""
+        self._analysing: dict[ThreadPoolExecutor, asyncio.Task[None]] = {}
         self._preparing: asyncio.TimerHandle | None = None
-        self._clean = asyncio.Event()
-        self._clean.set()
         self._snapshot: Snapshot | None = None
         self._warming: set[asyncio.Task[None]] = set()
 
@@ -176,9 +187,13 @@ class Session:
             return
         self._snapshot = None
         self._dirty |= paths
-        self._clean.clear()
-        if self._analysing is None or self._analysing.done():
-            self._analysing = asyncio.ensure_future(self._analyse_dirty())
+        for path in paths:
+            if path not in self._unread:
+                thread = self._long_thread if self._files.length(path) > _LARGE else self._thread
+                self._unread[path] = _Unread(thread, asyncio.Event())
+            thread = self._unread[path].thread
+            if thread not in self._analysing or self._analysing[thread].done():
+                self._analysing[thread] = asyncio.ensure_future(self._analyse_dirty(thread))
 
     def _warm(self, path: str) -> None:
         """Start the worker of a file's interpreter before a kernel asks for it."""
@@ -198,10 +213,9 @@ class Session:
 
     # -- analysis ----------------------------------------------------------------------------------------------------
 
-    async def _analyse_dirty(self) -> None:
+    async def _analyse_dirty(self, thread: ThreadPoolExecutor) -> None:
         loop = asyncio.get_running_loop()
-        while self._dirty:
-            path = self._next_dirty()
+        while (path := self._next_dirty(thread)) is not None:
             work = functools.partial(
                 analyse,
                 path,
@@ -214,7 +228,7 @@ class Session:
                 listing=self._files.listing,
             )
             try:
-                analysis = await loop.run_in_executor(self._thread, work)
+                analysis = await loop.run_in_executor(thread, work)
                 if path not in self._dirty:  # else a newer text is there already
                     self._take(path, analysis)
                     if self._preparing is not None:
@@ -223,7 +237,8 @@ class Session:
             except Exception as error:
                 log.exception("%s: internal error", path)
                 self._take(path, self._failed(path, error))
-        self._clean.set()
+            if path not in self._dirty:
+                self._unread.pop(path).over.set()
 
     def _prepare(self) -> None:
         """While workers are at it: what the first hover asks of the new text."""
@@ -238,11 +253,18 @@ class Session:
         problem = ProblemView(f"internal error of tile-lsp: {error!r}", Span(1, 0, 1, 0), Severity.ERROR, "internal")
         return FileAnalysis(path, text, tuple(text.splitlines()) or ("",), (), (problem,), frozenset({path}))
 
-    def _next_dirty(self) -> str:
+    def _next_dirty(self, thread: ThreadPoolExecutor) -> str | None:
         """Files with an editor's version first: someone looks at them."""
-        path = max(self._dirty, key=lambda path: (self._files.version(path) is not None, path))
-        self._dirty.discard(path)
+        ours = [path for path in self._dirty if self._unread[path].thread is thread]
+        path = max(ours, key=lambda path: (self._files.version(path) is not None, path), default=None)
+        self._dirty.discard(path or "")
         return path
+
+    async def _read(self, paths: Iterable[str]) -> None:
+        """Until the newest text of these files is analysed."""
+        for path in paths:
+            while (unread := self._unread.get(path)) is not None:
+                await unread.over.wait()
 
     def _take(self, path: str, analysis: FileAnalysis | None) -> None:
         self._snapshot = None
@@ -288,7 +310,7 @@ class Session:
         asking = [self._asking[path] for path in paths if path in self._asking and not self._asking[path].done()]
         if asking:
             await asyncio.wait(asking)
-            await self._clean.wait()
+            await self._read(paths)
 
     def _forget(self, path: str) -> None:
         self._snapshot = None
@@ -329,7 +351,7 @@ class Session:
     async def settled(self, path: str | None = None) -> None:
         """Until nothing is queued or running for a file, or for all: analysis, inference, background codegen."""
         while True:
-            await self._clean.wait()
+            await self._read(tuple(self._unread) if path is None else (path,))
             await self._asked(self._asking.keys() if path is None else (path,))
             trackers = self._all_trackers() if path is None else list(self._trackers.get(path, {}).values())
             busy = [tracker for tracker in trackers if tracker.busy]
@@ -337,19 +359,19 @@ class Session:
                 return
             await asyncio.gather(*(tracker.settled() for tracker in busy))
 
-    async def analysed(self) -> None:
-        """Until the kernels of every text are known, if not their types: milliseconds after an edit."""
-        await self._clean.wait()
+    async def analysed(self, path: str | None = None) -> None:
+        """Until the kernels of a text, or of every one, are known, if not their types: milliseconds after an edit."""
+        await self._read(tuple(self._unread) if path is None else (path,))
 
     async def inferred(self, path: str) -> None:
         """Until the types of a file's kernels are those of its text."""
-        await self._clean.wait()
+        await self._read((path,))
         await self._asked((path,))
         await asyncio.gather(*(tracker.inferred() for tracker in self._trackers.get(path, {}).values()))
 
     async def artifact(self, path: str, kernel: str, stage: Stage, job: Job | None = None) -> Artifact | Fault:
         """One stage of a kernel of an open file: of its active job, or of `job`. Cancelling stops the work for it."""
-        await self._clean.wait()
+        await self._read((path,))
         trackers = self._trackers.get(path, {})
         tracker = trackers.get(kernel)
         if tracker is None:
@@ -370,7 +392,7 @@ class Session:
         """Stop all work and end all processes."""
         if self._preparing is not None:
             self._preparing.cancel()
-        for task in (*self._warming, *self._asking.values(), *([self._analysing] if self._analysing else [])):
+        for task in (*self._warming, *self._asking.values(), *self._analysing.values()):
             task.cancel()
         for tracker in self._all_trackers():
             tracker.close()
@@ -378,7 +400,8 @@ class Session:
         await self._disassembler.close()
         await self._launcher.close()
         await self._pool.close()
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        for thread in (self._thread, self._long_thread):
+            thread.shutdown(wait=False, cancel_futures=True)
 
 
 def _has_broken(analysis: FileAnalysis) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from tile_lsp.analysis.notebook import SUFFIX, cell_position, cell_starts
-from tile_lsp.analysis.python import Placed, Workspace, located
+from tile_lsp.analysis.python import Placed, Workspace, asked_of_all, located
 
 _BUILTINS = frozenset({"len", "range", "min", "max", "int", "float", "bool", "abs", "tuple", "list", "sum", "round"})
 _MOST_NEIGHBOURS = 64
@@ -163,6 +163,9 @@ def chain(node: ast.expr) -> tuple[str, ...] | None:
 
 def _functions(statement: ast.stmt) -> frozenset[str]:
     return frozenset(node.name for node in statements([statement]) if isinstance(node, ast.FunctionDef))
+
+
+asked_of_all("functions", _functions)
 
 
 def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:

@@ -178,8 +178,11 @@ class TileServer(LanguageServer):
         """Wait for something of the session that a file is in."""
         return await self.folders.ask(path, work)
 
-    async def analysed(self) -> None:
-        """Until the snapshot has the kernels of every text that the client sent so far."""
+    async def analysed(self, path: str | None = None) -> None:
+        """Until the snapshot has the kernels of a text, or of every one that the client sent so far."""
+        if path is not None:
+            await self.with_session(path, lambda session: session.analysed(path))
+            return
         owners = {id(self.folders.of(path)): path for path, _, _ in self._held_texts()}
         await asyncio.gather(*(self.with_session(path, lambda session: session.analysed()) for path in owners.values()))
 

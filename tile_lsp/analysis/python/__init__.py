@@ -13,7 +13,7 @@ from .closure import build_closure
 from .decode import decode
 from .job_comments import job_comments
 from .kernels import KernelSite, Parameter, find_kernels
-from .parse import Placed, PythonFile, SyntaxProblem, located, parse
+from .parse import Placed, PythonFile, SyntaxProblem, asked_of_all, located, parse
 from .workspace import Workspace
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "PythonFile",
     "SyntaxProblem",
     "Workspace",
+    "asked_of_all",
     "build_closure",
     "decode",
     "find_kernels",

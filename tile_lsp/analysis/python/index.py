@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import re
 from collections import defaultdict
 
-from .parse import Placed, PythonFile, Statement
+from .parse import Placed, PythonFile, Statement, asked_of_all
 from .scope import Bindings, Target, bindings, reads
 
 _GLOBAL = re.compile(r"^[^#\n]*\bglobal[ \t]+\w", re.MULTILINE)
@@ -17,8 +18,15 @@ def bindings_of(statement: Statement) -> Bindings:
     """The statement's own bindings, kept with it."""
     found = statement.facts.get("bindings")
     if found is None:
-        found = statement.facts["bindings"] = bindings([statement.node])
+        found = statement.known("bindings", _bindings)
     return found  # type: ignore[return-value]
+
+
+def _bindings(node: ast.stmt) -> Bindings:
+    return bindings([node])
+
+
+asked_of_all("bindings", _bindings)
 
 
 def _global_stores(statement: Statement) -> frozenset[str]:

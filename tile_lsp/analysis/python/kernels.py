@@ -14,7 +14,7 @@ from tile_lsp.analysis.tree import walk
 from tile_lsp.model.location import Span
 
 from .index import index_of
-from .parse import Broken, Placed, PythonFile, located
+from .parse import Broken, Placed, PythonFile, asked_of_all, located
 from .scope import Chain, Function, bindings_within, chain_of, local_names, parameters
 from .text import CELL_MARK, byte_column, shifted, span_of
 from .workspace import Workspace
@@ -95,6 +95,8 @@ class _Candidate(NamedTuple):
     """Of a `def`, the decorators to try, as indices; empty for `k = ct.kernel(fn)`."""
     scoped: bool
     """Functions and classes around it bind a name that these start with."""
+    caller: Chain | None
+    """Of `k = ct.kernel(fn)`, what is called."""
 
 
 def find_kernels(file: PythonFile, workspace: Workspace, decorators: frozenset[str]) -> tuple[KernelSite, ...]:
@@ -119,6 +121,8 @@ class _KernelFinder:
     def in_statement(self, placed: Placed) -> Iterator[KernelSite]:
         statement = placed.statement
         for candidate in statement.known("candidates", _candidates):
+            if candidate.caller and not candidate.scoped and self._maker_named(candidate.caller) is None:
+                continue
             nodes = walk_path(statement.node, candidate.path)
             scopes: list[list[ast.stmt]] = []
             if candidate.scoped:
@@ -136,10 +140,11 @@ class _KernelFinder:
         `partial(ct.kernel, …)`, a name for one of these. True beside it if that is sure only by the look of it, since
         an import is broken."""
         chain = chain_of(node)
-        if scopes or chain is None:
-            return self._find_maker(node, scopes)
+        return self._find_maker(node, scopes) if scopes or chain is None else self._maker_named(chain)
+
+    def _maker_named(self, chain: Chain) -> tuple[str, bool] | None:
         if chain not in self.makers:
-            self.makers[chain] = self._find_maker(node, scopes)
+            self.makers[chain] = self._find_named(chain, ())
         return self.makers[chain]
 
     def _find_maker(self, node: ast.expr, scopes: Sequence[Sequence[ast.stmt]]) -> tuple[str, bool] | None:
@@ -151,8 +156,9 @@ class _KernelFinder:
             else:
                 node = node.func
         chain = chain_of(node)
-        if chain is None:
-            return None
+        return self._find_named(chain, scopes) if chain is not None else None
+
+    def _find_named(self, chain: Chain, scopes: Sequence[Sequence[ast.stmt]]) -> tuple[str, bool] | None:
         meanings = self.workspace.meanings(self.file, chain, scopes)
         name = next((meaning.dotted for meaning in meanings if meaning.dotted in self.decorators), None)
         if name is not None:
@@ -478,7 +484,8 @@ def _candidates(root: ast.stmt) -> list[_Candidate]:
             makes = isinstance(node, ast.Return) and node.value is not None and _may_wrap(node.value)
         if makes:
             scoped = bool(hidden) and not hidden.isdisjoint(_maker_names(node))
-            found.append(_Candidate(path, name, makers, scoped))
+            caller = None if isinstance(node, _FUNCTIONS) else chain_of(node.value.func)  # type: ignore[attr-defined]
+            found.append(_Candidate(path, name, makers, scoped, caller))
         if isinstance(node, _FUNCTIONS):
             hidden |= local_names(node)
         elif isinstance(node, ast.ClassDef):
@@ -488,6 +495,9 @@ def _candidates(root: ast.stmt) -> list[_Candidate]:
             if isinstance(children, list):
                 stack.extend((children[i], (*path, (field, i)), hidden) for i in range(len(children) - 1, -1, -1))
     return found
+
+
+asked_of_all("candidates", _candidates)
 
 
 def _maker_names(node: ast.AST) -> set[str]:

@@ -9,12 +9,14 @@ dropped when they haven't been used for a while: what is known of a statement is
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
 import functools
 import re
 import sys
 import unicodedata
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
@@ -47,6 +49,11 @@ _TOKEN = re.compile(
 )
 #: A file of more chunks is parsed as a whole: they would take each other's place in the cache.
 _FEW = 128
+#: Trees that are kept. Of a file of more statements, what is asked of all is found out while the tree of each is there.
+_TREES = 1024
+#: Characters of a text whose older versions soon go. What is known of a statement stays while any version has it.
+_LARGE = 1 << 19
+_LARGE_VERSIONS = 4
 #: Text that is broken over and over is most likely one unclosed string: don't report each of its lines.
 _MOST_PROBLEMS = 100
 
@@ -103,6 +110,12 @@ class Statement:
             self.facts[key] = find_out(self.node)
         return self.facts[key]  # type: ignore[return-value]
 
+    def survey(self) -> None:
+        """Find out what is asked of every statement of a file."""
+        with contextlib.suppress(RecursionError):  # which is told of the kernel that asks
+            for key, find_out in _ASKED_OF_ALL.items():
+                self.known(key, find_out)
+
     @property
     def node(self) -> ast.stmt:
         """The tree, with lines counted from the chunk's. Must not be changed."""
@@ -116,10 +129,11 @@ class Statement:
 class Chunk:
     """Whole top-level statements and the comments between them."""
 
-    __slots__ = ("error", "statements", "text")
+    __slots__ = ("__weakref__", "error", "statements", "surveyed", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.surveyed = False
         self.error: SyntaxProblem | None = None
         """Positions relative to the chunk."""
         self.statements: tuple[Statement, ...] = ()
@@ -129,6 +143,12 @@ class Chunk:
             self.error = _problem(fault, text)
         else:
             self.statements = tuple(self._statements(tree))
+
+    def survey(self) -> None:
+        if not self.surveyed:
+            self.surveyed = True
+            for statement in self.statements:
+                statement.survey()
 
     def _statements(self, tree: ast.Module) -> Iterator[Statement]:
         for index, node in enumerate(tree.body):
@@ -141,7 +161,15 @@ class Chunk:
                 yield Statement(self, (index,), False)
 
 
-@dataclasses.dataclass(frozen=True)
+_ASKED_OF_ALL: dict[object, Callable[[ast.stmt], object]] = {}
+
+
+def asked_of_all(key: object, find_out: Callable[[ast.stmt], object]) -> None:
+    """Say that this is asked of every statement of the files with kernels, under this key of `Statement.known`."""
+    _ASKED_OF_ALL[key] = find_out
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Placed:
     """A statement in a file."""
 
@@ -211,11 +239,16 @@ class PythonFile:
 
 def parse(path: str, text: str) -> PythonFile:
     """The file's statements and problems. Never raises; equal text is parsed once."""
-    return _file(path, text)
+    return _file(path, text) if len(text) < _LARGE else _large_file(path, text)
 
 
 @functools.lru_cache(maxsize=1024)
 def _file(path: str, text: str) -> PythonFile:
+    return PythonFile(path, text)
+
+
+@functools.lru_cache(maxsize=_LARGE_VERSIONS)
+def _large_file(path: str, text: str) -> PythonFile:
     return PythonFile(path, text)
 
 
@@ -241,7 +274,7 @@ def _parse(text: str) -> ast.Module:
         return ast.parse(text)
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=_TREES)
 def _tree(text: str) -> ast.Module:
     return _parse(text)
 
@@ -252,9 +285,16 @@ def source_of(text: str) -> Source:
     return Source(text, _tree(text))
 
 
+#: Those of the files that are known, be they more than the cache holds.
+_CHUNKS: weakref.WeakValueDictionary[str, Chunk] = weakref.WeakValueDictionary()
+
+
 @functools.lru_cache(maxsize=16384)
 def _chunk(text: str) -> Chunk:
-    return Chunk(text)
+    chunk = _CHUNKS.get(text)
+    if chunk is None:
+        chunk = _CHUNKS[text] = Chunk(text)
+    return chunk
 
 
 def _chunks(text: str) -> list[tuple[int, Chunk]]:
@@ -272,6 +312,7 @@ def _chunks(text: str) -> list[tuple[int, Chunk]]:
 def _chunks_of_cell(text: str) -> list[tuple[int, Chunk]]:
     pieces = _pieces(text)
     chunks: list[tuple[int, Chunk]] = []
+    many = len(pieces) > _TREES
     sound = True
     line = index = 0
     while index < len(pieces):
@@ -288,6 +329,8 @@ def _chunks_of_cell(text: str) -> list[tuple[int, Chunk]]:
                     pieces[index + 1] = (stop, pieces[index + 1][1])
             else:
                 sound = False
+        if many:
+            chunk.survey()
         chunks.append((line, chunk))
         line += text.count("\n", begin, end)
         index += 1

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Collection, Iterator
 
 from .index import bindings_of, index_of
-from .parse import Placed, PythonFile, Statement
+from .parse import Placed, PythonFile, Statement, asked_of_all
 from .scope import bindings, root_name
 
 _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.Call)
@@ -25,7 +25,9 @@ def unseen_changes(file: PythonFile, names: Collection[str], taken: Collection[i
         if not any(_is_object(placed.statement, name) for placed in index.binders_of(file, name, main=False)):
             continue
         for placed in file.statements:
-            if placed.index not in taken and not placed.statement.main and (code := _change(file, placed, name)):
+            if placed.index in taken or placed.statement.main or not placed.statement.known("may change", _may_change):
+                continue
+            if code := _change(file, placed, name):
                 yield name, code
                 break
 
@@ -37,6 +39,16 @@ def _is_object(statement: Statement, name: str) -> bool:
         return False
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     return any(isinstance(target, ast.Name) and target.id == name for target in targets)
+
+
+def _may_change(node: ast.stmt) -> bool:
+    """False for what `_change` would have nothing to say of."""
+    if isinstance(node, ast.Assign):
+        return isinstance(node.value, ast.Name)
+    return isinstance(node, ast.Expr) or bool(getattr(node, "decorator_list", ()))
+
+
+asked_of_all("may change", _may_change)
 
 
 def _change(file: PythonFile, placed: Placed, name: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tile_lsp.analysis.python import KernelSite, Workspace
+from tile_lsp.analysis.python import KernelSite, Workspace, asked_of_all
 from tile_lsp.analysis.tree import walk
 from tile_lsp.frontends.names import Names, chain
 
@@ -86,13 +86,13 @@ def _calls(names: Names, path: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _calls_of(names: Names, path: str) -> tuple[frozenset[str], frozenset[str]]:
-    called: frozenset[str] = frozenset()
-    launched: frozenset[str] = frozenset()
+    called: set[str] = set()
+    launched: set[str] = set()
     for placed in names.placed(path):
         one, other = placed.statement.known("triton calls", _calls_in)
         called |= one
         launched |= other
-    return called, launched
+    return frozenset(called), frozenset(launched)
 
 
 def _calls_in(statement: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
@@ -111,6 +111,9 @@ def _calls_in(statement: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
         elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             launched.add(node.value.id)
     return frozenset(called), frozenset(launched)
+
+
+asked_of_all("triton calls", _calls_in)
 
 
 def _handed_on(node: ast.FunctionDef) -> set[str]:

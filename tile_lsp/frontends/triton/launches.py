@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from tile_lsp.analysis.python import KernelSite
+from tile_lsp.analysis.python import KernelSite, asked_of_all
 from tile_lsp.analysis.tree import children
 from tile_lsp.frontends.names import Names
 from tile_lsp.model.job import Scalar
@@ -111,6 +111,9 @@ def _sites_of(statement: ast.stmt) -> list[tuple[str, _Site]]:
 
     visit(statement, ())
     return found
+
+
+asked_of_all("triton launches", _sites_of)
 
 
 def _launched(node: ast.Call) -> str | None:

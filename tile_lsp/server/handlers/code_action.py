@@ -16,7 +16,7 @@ def register(server: TileServer) -> None:
         path = server.path(uri)
         if path is None:
             return None
-        await server.analysed()
+        await server.analysed(path)
         first, last = server.lines(uri, params.range)
         only = params.context.only
         return [

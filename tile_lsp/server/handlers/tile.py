@@ -34,10 +34,10 @@ def register(server: TileServer) -> None:
 
     @server.feature("tile/jobs")
     async def jobs(params: wire.JobsParams) -> wire.JobsResult:
-        await server.analysed()
+        path = server.path(params.text_document.uri) if params.text_document is not None else None
+        await server.analysed(path)
         kernels = server.snapshot.kernels()
         if params.text_document is not None:
-            path = server.path(params.text_document.uri)
             kernels = tuple(kernel for kernel in kernels if kernel.path == path)
         return wire.JobsResult(tuple(_kernel(server, kernel) for kernel in kernels))
 
