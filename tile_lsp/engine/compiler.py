@@ -31,6 +31,7 @@ from .own_tools import NAMES, own_tool
 from .steps import Blobs, Steps, is_passing
 from .store import Store
 from .tools import Tool, Tools
+from .turns import Slots
 from .workers import CodegenRequest, HolderGone, WorkerPool
 
 #: The blobs that the engine makes itself, whatever the front end.
@@ -56,7 +57,7 @@ class Compiler:
         self._entries = Entries(pool, store)
         self._steps = Steps(store)
         #: More at a time would evict each other's typed IR.
-        self._generating = asyncio.Semaphore(max(1, pool.limits.holders // 2))
+        self._generating = Slots(max(1, pool.limits.holders // 2))
         self._artifacts: Lru[Artifact | Fault] = Lru(256)
 
     @property

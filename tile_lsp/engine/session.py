@@ -100,6 +100,8 @@ class Session:
         self._files = Files()
         self._newer = Newer(self._pool, self._files.read)
         self._asking: dict[str, asyncio.Task[None]] = {}
+        self._looked: dict[str, tuple[int, int]] = {}
+        """Lines that somebody looked at last."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="tile-lsp-analysis")
         self._long_thread = ThreadPoolExecutor(1, thread_name_prefix="tile-lsp-long-analysis")
         self._analyses: dict[str, FileAnalysis] = {}
@@ -274,6 +276,7 @@ class Session:
         analysis = self._told(path, analysis)
         self._analyses[path] = analysis
         known = self._trackers.get(path, {})
+        is_new = not known
         trackers: dict[str, KernelTracker] = {}
         only = self._only.get(path)
         kernels = [kernel for kernel in analysis.kernels if only is None or kernel.site.qualname in only]
@@ -287,6 +290,8 @@ class Session:
             gone.close()
         for kernel in kernels:
             trackers[kernel.site.qualname].update(kernel, analysis)
+        if path in self._looked and is_new:
+            self.look(path, *self._looked[path])  # they looked before there was anything
         self._on_event(DiagnosticsChanged(path))
 
     def _told(self, path: str, analysis: FileAnalysis) -> FileAnalysis:
@@ -315,6 +320,7 @@ class Session:
     def _forget(self, path: str) -> None:
         self._snapshot = None
         self._analyses.pop(path, None)
+        self._looked.pop(path, None)
         for tracker in self._trackers.pop(path, {}).values():
             tracker.close()
         self._on_event(DiagnosticsChanged(path))
@@ -363,11 +369,25 @@ class Session:
         """Until the kernels of a text, or of every one, are known, if not their types: milliseconds after an edit."""
         await self._read(tuple(self._unread) if path is None else (path,))
 
-    async def inferred(self, path: str) -> None:
-        """Until the types of a file's kernels are those of its text."""
+    def look(self, path: str, first: int, last: int) -> None:
+        """Somebody looks at these lines (1-based) of a file: its kernels there are next."""
+        self._looked[path] = first, last
+        for tracker in self._trackers.get(path, {}).values():
+            if tracker.is_in(first, last):
+                tracker.ask()
+
+    async def inferred(self, path: str, kernel: str | None = None, line: int | None = None) -> None:
+        """Until the types of a file's kernels are those of its text; of one by its name, or of those at a line."""
         await self._read((path,))
         await self._asked((path,))
-        await asyncio.gather(*(tracker.inferred() for tracker in self._trackers.get(path, {}).values()))
+        trackers = [
+            tracker
+            for name, tracker in self._trackers.get(path, {}).items()
+            if kernel in (None, name) and (line is None or tracker.is_in(line, line))
+        ]
+        for tracker in trackers:
+            tracker.ask()
+        await asyncio.gather(*(tracker.inferred() for tracker in trackers))
 
     async def artifact(self, path: str, kernel: str, stage: Stage, job: Job | None = None) -> Artifact | Fault:
         """One stage of a kernel of an open file: of its active job, or of `job`. Cancelling stops the work for it."""

@@ -18,6 +18,7 @@ from tile_lsp.model.outcome import Fault, FaultKind
 
 from .launcher import Launcher
 from .stats import Counters
+from .turns import Slots
 
 #: Point at another toolkit than the tool's own and break it (tileiras exits with 5).
 _SCRUBBED = ("CUDA_ROOT", "CUDA_HOME", "CUDA_PATH", "LD_PRELOAD")
@@ -44,7 +45,7 @@ class Tools:
     ) -> None:
         self._counters = counters
         self._launcher = launcher
-        self._slots = asyncio.Semaphore(jobs or os.cpu_count() or 2)
+        self._slots = Slots(jobs or os.cpu_count() or 2)
         self.timeout = timeout
 
     async def run(self, tool: Tool, run: ToolRun, inputs: Mapping[str, bytes]) -> dict[str, bytes] | Fault:

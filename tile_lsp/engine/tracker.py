@@ -28,6 +28,7 @@ from .compiler import TYPED, Compiler
 from .inputs import is_current
 from .lru import Lru
 from .planner import Plan, PlannedJob, Planner, no_target
+from .turns import Turn, on_turn
 
 log = logging.getLogger(__name__)
 
@@ -74,6 +75,7 @@ class KernelTracker:
         self._work: asyncio.Task[None] | None = None
         self._inferred = asyncio.Event()
         self._view: KernelView | None = None
+        self._turn = Turn()
 
     # -- edits -------------------------------------------------------------------------------------------------------
 
@@ -170,7 +172,8 @@ class KernelTracker:
     async def _guarded(self, analysis: KernelAnalysis) -> None:
         """A fault of our own is shown where the user looks, and logged whole; the next edit starts afresh."""
         try:
-            await self._bring_up_to_date(analysis)
+            with on_turn(self._turn):
+                await self._bring_up_to_date(analysis)
         except Exception as error:
             log.exception("%s: internal error", self.name)
             self._plan = Plan(
@@ -311,9 +314,20 @@ class KernelTracker:
         assert self._analysis is not None
         return self._analysis.site.path
 
+    def ask(self) -> None:
+        """Somebody looks at it: it comes before those that nobody does."""
+        self._turn.ask()
+
+    def is_in(self, first: int, last: int) -> bool:
+        """True if some of its lines (1-based) are from `first` to `last`."""
+        return self._analysis is not None and (
+            self._analysis.site.span.line <= last and first <= self._analysis.site.span.end_line
+        )
+
     def select(self, index: int) -> None:
         """Make another job the one that hovers and hints follow."""
         if 0 <= index < len(self._plan.jobs):
+            self.ask()
             self._selected = self._plan.jobs[index].view.job
             if self.busy and self._selected.key not in self._inferences:
                 self._inferred.clear()
@@ -323,6 +337,11 @@ class KernelTracker:
         """One stage of the active job, or of a job of this kernel as it is now or was lately."""
         if self._analysis is not None and not self._readable:
             return self._stale_artifact(stage, job)
+        self.ask()
+        with on_turn(self._turn):
+            return await self._made(stage, job)
+
+    async def _made(self, stage: Stage, job: Job | None) -> Artifact | Fault:
         await self._inferred.wait()
         if self._plan.fault is not None:
             return self._plan.fault

@@ -26,6 +26,7 @@ from tile_lsp.model.outcome import Artifact, Fault, FaultKind, Inference
 
 from .nursery import Environment, FrontEndInfo, Limits, Lost, Nursery, StartFailed, ToolReport, Worker, start_nursery
 from .stats import Counters
+from .turns import Slots
 
 __all__ = [
     "CodegenRequest",
@@ -162,7 +163,7 @@ class WorkerPool:
         self.starts = 0
         """Warm processes started, restarts included."""
         self._counters = counters or Counters()
-        self._slots = asyncio.Semaphore(self.limits.jobs or os.cpu_count() or 2)
+        self._slots = Slots(self.limits.jobs or os.cpu_count() or 2)
         self._starting: dict[_Key, asyncio.Task[Nursery]] = {}
         self._nurseries: dict[_Key, Nursery] = {}
         self._looked: dict[_Key, float] = {}

@@ -101,7 +101,9 @@ class Documents:
         job, fault = _pinned(address)
         outcome: Artifact | Fault | None = fault
         if address.stage is Stage.TYPES:
-            await self._server.with_session(address.path, lambda session: session.inferred(address.path))
+            await self._server.with_session(
+                address.path, lambda session: session.inferred(address.path, address.kernel)
+            )
         elif outcome is None:
             outcome = await self._server.with_session(
                 address.path,

@@ -350,6 +350,11 @@ class TileServer(LanguageServer):
         """None before the client's settings are known, and after the end."""
         return self.folders.of(path).session
 
+    def look(self, path: str, first: int, last: int) -> None:
+        """Lines of a file are in sight, or the cursor is there."""
+        if (session := self.session_of(path)) is not None:
+            session.look(path, first, last)
+
     def settings_of(self, path: str) -> Settings:
         return self.folders.of(path).settings
 

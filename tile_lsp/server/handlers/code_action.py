@@ -18,6 +18,7 @@ def register(server: TileServer) -> None:
             return None
         await server.analysed(path)
         first, last = server.lines(uri, params.range)
+        server.look(path, first, last)
         only = params.context.only
         return [
             translated

@@ -19,7 +19,9 @@ def register(server: TileServer) -> None:
         path = server.path(uri)
         if path is None:
             return None
-        found = hover(server.snapshot, path, *server.position(uri, params.position))
+        line, column = server.position(uri, params.position)
+        server.look(path, line, line)
+        found = hover(server.snapshot, path, line, column)
         if found is None:
             return None
         return types.Hover(contents=content(server, found.markup), range=server.range(path, found.span))

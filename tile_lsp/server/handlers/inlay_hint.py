@@ -15,9 +15,12 @@ def register(server: TileServer) -> None:
     def text_document_inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
         uri = params.text_document.uri
         path = server.path(uri)
-        if path is None or not server.settings_of(path).inlay_hints:
+        if path is None:
             return None
         first, last = server.lines(uri, params.range)
+        server.look(path, first, last)
+        if not server.settings_of(path).inlay_hints:
+            return None
         return [_hint(server, path, hint) for hint in inlay_hints(server.snapshot, path, first, last)]
 
     @server.feature(types.INLAY_HINT_RESOLVE)

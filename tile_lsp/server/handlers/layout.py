@@ -37,8 +37,9 @@ def register(server: TileServer) -> None:
         path = server.path(uri)
         if path is None:
             raise JsonRpcInvalidParams(f"neither a file nor a document: {uri}")
-        await server.with_session(path, lambda session: session.inferred(path))
-        return await _of_source(server, path, server.position(uri, types.Position(line, params.position.character)))
+        position = server.position(uri, types.Position(line, params.position.character))
+        await server.with_session(path, lambda session: session.inferred(path, line=position[0]))
+        return await _of_source(server, path, position)
 
 
 async def _of_source(server: TileServer, path: str, position: tuple[int, int]) -> wire.LayoutResult:
