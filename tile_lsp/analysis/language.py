@@ -151,6 +151,14 @@ class ReadByPython(Protocol):
 
 
 @runtime_checkable
+class AsksWhy(Protocol):
+    """A view of a workspace that can say why it did not find what is there."""
+
+    refusal: Callable[[str], str | None]
+    """Why a file that is there was not read, after its name: `is a pipe, no plain file`. Set by who reads files."""
+
+
+@runtime_checkable
 class SeesFolders(Protocol):
     """A view of a workspace that looks around: who uses what a file defines stands in other files."""
 

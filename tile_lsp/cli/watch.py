@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from tile_lsp.analysis.snapshot import KernelView, ProblemView, State
 from tile_lsp.engine.events import DiagnosticsChanged, KernelChanged, SessionEvent
+from tile_lsp.engine.reading import read_plain
 from tile_lsp.engine.session import Session
 from tile_lsp.engine.watching import Watcher, sources_under
 from tile_lsp.frontends import FRONTENDS
@@ -92,8 +93,7 @@ class _Watch:
 def _mentions_compiler(path: str) -> bool:
     """Cheap to ask of each file of a large tree; a kernel's file says certain words somewhere in its text."""
     try:
-        with open(path, "rb") as file:
-            return _COMPILERS.search(file.read()) is not None
+        return _COMPILERS.search(read_plain(path)[0]) is not None
     except OSError:
         return False
 

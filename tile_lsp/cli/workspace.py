@@ -14,6 +14,7 @@ from tile_lsp.analysis.notebook import SUFFIX, Unreadable, read_notebook
 from tile_lsp.engine.analyse import FileAnalysis, analyse
 from tile_lsp.engine.events import SessionEvent
 from tile_lsp.engine.files import Files
+from tile_lsp.engine.reading import Refused, read_plain
 from tile_lsp.engine.session import Session
 from tile_lsp.engine.settings import workspace_settings
 from tile_lsp.frontends import FRONTENDS
@@ -47,17 +48,19 @@ class OneFile(NamedTuple):
 
         `overrides`: kernel → job comment whose items win over its own. What is wrong with those is on line 0.
         """
+        files = Files()
         analysis = analyse(
             self.path,
-            Files().read,
+            files.read,
             roots=(self.root,),
             editable={},
             frontends=FRONTENDS,
             settings=self.settings,
             overrides=overrides,
+            refusal=files.refusal,
         )
         if analysis is None:
-            raise UsageError(f"{short_path(self.path)} can't be read: {_why_unreadable(self.path)}")
+            raise UsageError(f"{short_path(self.path)} {_why_unreadable(self.path)}")
         return analysis
 
     def with_python(self, python: str) -> OneFile:
@@ -85,12 +88,14 @@ def _check_interpreter(python: str, root: str) -> None:
 
 
 def _why_unreadable(path: str) -> str:
-    if path.endswith(SUFFIX):
-        with contextlib.suppress(OSError), open(path, "rb") as file:
-            cells = read_notebook(file.read())
-            if isinstance(cells, Unreadable):
-                return cells.message
-    return "it is gone, or larger than any source"
+    try:
+        data, _ = read_plain(path)
+    except Refused as refused:
+        return str(refused)
+    except OSError:
+        return "is gone"
+    cells = read_notebook(data) if path.endswith(SUFFIX) else ()
+    return f"can't be read: {cells.message}" if isinstance(cells, Unreadable) else "is gone"
 
 
 def project_root(folder: str) -> str:
@@ -107,7 +112,8 @@ def project_root(folder: str) -> str:
 
 def settings_of(root: str, python: str | None = None) -> Settings:
     """What is wrong with them goes to standard error: no command fails for it."""
-    settings, problems, _ = workspace_settings((root,), Files().read)
+    files = Files()
+    settings, problems, _ = workspace_settings((root,), files.read, refusal=files.refusal)
     for problem in problems:
         line, column = problem.span.line, problem.span.column + 1
         write_error(f"{short_path(problem.path)}:{line}:{column}: warning: {problem.message}")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from tile_lsp.analysis.comments import JobComment, read_comments
-from tile_lsp.analysis.language import Blocked, ClosureResult, SeesFolders, Site, TellsComments
+from tile_lsp.analysis.language import AsksWhy, Blocked, ClosureResult, SeesFolders, Site, TellsComments
 from tile_lsp.analysis.snapshot import ProblemView, Written
 from tile_lsp.analysis.stale import NoPositions
 from tile_lsp.frontends.base import FrontEnd, JobSpec, Problem
@@ -58,9 +58,10 @@ def analyse(
     settings: Settings,
     overrides: Mapping[str, str],
     listing: Callable[[str], Sequence[str]] = lambda folder: (),
+    refusal: Callable[[str], str | None] = lambda path: None,
 ) -> FileAnalysis | None:
     """What stands in a file now, or None if there is no such file. `overrides`: kernel → text of a job comment that
-    wins.
+    wins. `refusal`: why `read` has nothing of a file that is there.
     """
     text = read(path)
     if text is None:
@@ -72,6 +73,8 @@ def analyse(
     workspace = language.workspace(path, read, roots=roots, editable=editable, settings=settings)
     if isinstance(workspace, SeesFolders):
         workspace.listing = listing
+    if isinstance(workspace, AsksWhy):
+        workspace.refusal = refusal
     written = functools.partial(written_setting, settings, roots=roots, read=read)
     kernels = tuple(
         _analyse_kernel(frontend, site, workspace, settings, overrides.get(site.qualname), written)

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from tile_lsp.analysis.notebook import SUFFIX, Unreadable, module_text, read_notebook
 from tile_lsp.analysis.python import decode
 
-_MAX_SIZE = 16 << 20
-"""Bytes. A larger file is no source that anyone edits; reading it would stall the server."""
+from .reading import Refused, check_plain, read_plain
 
 
 class _Cached(NamedTuple):
@@ -24,6 +23,7 @@ class Files:
         self.world = 0
         self._open: dict[str, tuple[str, int | None]] = {}
         self._disk: dict[str, _Cached] = {}
+        self._refused: dict[str, str] = {}
         self._folders: dict[str, tuple[int, tuple[str, ...]]] = {}
 
     def open(self, path: str, text: str, version: int | None) -> None:
@@ -70,20 +70,18 @@ class Files:
         return known[1]
 
     def read(self, path: str) -> str | None:
-        """Text of a file, of a notebook as one module; None if there is no such file. Never raises."""
+        """Text of a file, of a notebook as one module; None if there is none, or none that is read. Never raises."""
         held = self._open.get(path)
         if held is not None:
             return held[0]
+        self._refused.pop(path, None)
         try:
-            stat = os.stat(path)
-            stamp = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+            stamp = _stamp(check_plain(path))
             cached = self._disk.get(path)
             if cached is not None and cached.stamp == stamp:
                 return cached.text
-            if stat.st_size > _MAX_SIZE or not os.path.isfile(path):
-                return None
-            with open(path, "rb") as file:
-                data = file.read()
+            data, status = read_plain(path)
+            stamp = _stamp(status)
             if path.endswith(SUFFIX):
                 cells = read_notebook(data)
                 if isinstance(cells, Unreadable):
@@ -91,8 +89,18 @@ class Files:
                 text = module_text(cells)
             else:
                 text = decode(data)
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
             self._disk.pop(path, None)
+            if isinstance(error, Refused):
+                self._refused[path] = str(error)
             return None
         self._disk[path] = _Cached(stamp, text)
         return text
+
+    def refusal(self, path: str) -> str | None:
+        """Why a file that is there was not read, after its name: `is a pipe, no plain file`."""
+        return self._refused.get(path)
+
+
+def _stamp(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_mtime_ns, status.st_size, status.st_ino

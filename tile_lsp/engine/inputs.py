@@ -1,15 +1,21 @@
-"""What a kernel's code read from outside while it was loaded: files and variables, by their content."""
+"""What a kernel's code read from outside while it was loaded: files and variables, by their content.
+
+A file that is too long to be read at each keystroke is known by its length and time: rather is a kernel compiled again
+than served stale. The worker counts likewise (`worker/inputs.py`).
+"""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import os
-from pathlib import Path
+import stat
 
 import msgspec
 
 from tile_lsp.model.outcome import Inference
+
+from .reading import MOST, read_plain
 
 
 def is_current(inference: Inference) -> bool:
@@ -23,6 +29,10 @@ def _input(kind: str, name: str) -> str:
         return "" if value is None else content(os.fsencode(value))
     try:
         status = os.stat(name)
+        if not stat.S_ISREG(status.st_mode):
+            return ""
+        if status.st_size > MOST:
+            return content(f"{status.st_size} {status.st_mtime_ns}".encode())
         return _file_content(name, status.st_mtime_ns, status.st_size)
     except OSError:
         return ""
@@ -31,7 +41,7 @@ def _input(kind: str, name: str) -> str:
 @functools.lru_cache(maxsize=256)
 def _file_content(name: str, modified: int, size: int) -> str:
     """Asked for at each keystroke: a file that was not written is not read again."""
-    return content(Path(name).read_bytes())
+    return content(read_plain(name)[0])
 
 
 def less_our_environment(inference: Inference) -> Inference:

@@ -228,6 +228,7 @@ class Session:
                 settings=self.settings,
                 overrides=self._overrides.get(path, {}),
                 listing=self._files.listing,
+                refusal=self._files.refusal,
             )
             try:
                 analysis = await loop.run_in_executor(thread, work)

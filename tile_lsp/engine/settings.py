@@ -55,16 +55,25 @@ def settings_file(path: str, roots: Sequence[str], read: Callable[[str], str | N
 
 
 def workspace_settings(
-    roots: Sequence[str], read: Callable[[str], str | None], editor: Mapping[str, Any] | None = None
+    roots: Sequence[str],
+    read: Callable[[str], str | None],
+    editor: Mapping[str, Any] | None = None,
+    refusal: Callable[[str], str | None] = lambda path: None,
 ) -> tuple[Settings, tuple[FileProblem, ...], tuple[SettingProblem, ...]]:
     """The settings of a workspace: its folders' files, then the editor's over them.
 
     With what is wrong in files, and what is wrong in the editor's. Never raises: what is wrong is left at its default.
+    `refusal`: why `read` has nothing of a file that is there.
     """
     problems: list[FileProblem] = []
     values: dict[str, Any] = {}
     for root in reversed(roots):  # the first folder has the last word
         values = merge(values, _of_folder(root, read, problems))
+        problems += [
+            FileProblem(path, f"it {why}: no settings come from it", Span(1, 0, 1, 0))
+            for path in (os.path.join(root, name) for name, _ in SOURCES)
+            if (why := refusal(path))
+        ]
     _, editor_problems = decode(editor or {})
     settings, _ = decode(merge(values, editor or {}))
     return settings, tuple(problems), editor_problems

@@ -16,6 +16,7 @@ from tile_lsp.analysis.python import (
     find_kernels,
     job_comments,
     parse,
+    unread_imports,
 )
 from tile_lsp.model.settings import Settings
 
@@ -46,7 +47,9 @@ class Python:
 
     def problems(self, path: str, workspace: Workspace) -> Iterable[SyntaxProblem]:
         file = workspace.file(path)
-        return file.problems if file is not None else ()
+        if file is None:
+            return ()
+        return (*file.problems, *unread_imports(file, workspace)) if workspace.all_refused else file.problems
 
     def broken(self, path: str, text: str) -> Sequence[BrokenStatement]:
         return parse(path, text).broken

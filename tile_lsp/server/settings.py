@@ -20,7 +20,8 @@ def session_settings(
 ) -> tuple[Settings, tuple[FileProblem, ...], tuple[str, ...]]:
     """Settings, what is wrong with those of files, and what is wrong with the editor's, for people."""
     own = {name: value for name, value in editor.items() if name != SELECTED}
-    settings, in_files, in_editor = workspace_settings(roots, Files().read, own)
+    files = Files()
+    settings, in_files, in_editor = workspace_settings(roots, files.read, own, files.refusal)
     if settings.python is None and isinstance(selected := editor.get(SELECTED), str):
         settings = msgspec.structs.replace(settings, python=selected)
     return settings, in_files, tuple(f"settings: {problem.message}" for problem in in_editor)

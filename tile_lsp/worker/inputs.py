@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import sys
 from collections.abc import Collection
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 Input = tuple[str, str, str]
 """`file` or `environment`, a path or a name, and a digest of what was there."""
 
+_LONG = 16 << 20
 _DEEPEST = 60
 _MOST = 256
 _members: Collection[str] | None = None
@@ -47,11 +49,25 @@ def found() -> list[Input]:
 def note_file(path: str) -> None:
     """A file that the compiler is told to read, later and past Python."""
     where = os.path.abspath(path)
-    content = None
-    if os.path.isfile(where):
-        with open(where, "rb") as file:
-            content = file.read()
-    _note("file", where, digest_of(content))
+    _note("file", where, _digest_at(where))
+
+
+def _digest_at(where: str) -> str:
+    """Of a plain file. A long one is known by its length and time, as the server has it (`engine/inputs.py`); one that
+    says that it is empty may be one of /proc that never ends.
+    """
+    try:
+        status = os.stat(where)
+    except OSError:
+        return digest_of(None)
+    if not stat.S_ISREG(status.st_mode):
+        return digest_of(None)
+    if status.st_size > _LONG:
+        return digest_of(f"{status.st_size} {status.st_mtime_ns}".encode())
+    if not status.st_size:
+        return digest_of(b"")
+    with open(where, "rb") as file:
+        return digest_of(file.read())
 
 
 def digest_of(content: bytes | None) -> str:
@@ -77,13 +93,9 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     members, _members = _members, None
     try:
         where = os.path.abspath(os.fsdecode(path))
-        content = None
-        if os.path.isfile(where):
-            with open(where, "rb") as file:
-                content = file.read()
-        elif os.path.exists(where):
-            return  # a device or a pipe: nothing that could be read again
-        _note("file", where, digest_of(content))
+        if os.path.isfile(where) or not os.path.exists(where):
+            _note("file", where, _digest_at(where))
+        # else a device or a pipe: nothing that could be read again
     except OSError:
         pass
     finally:

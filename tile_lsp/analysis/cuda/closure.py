@@ -20,7 +20,7 @@ from .lexer import WORD, tokens
 from .positions import Part, Positions
 from .split import CLOSE, ELSE, IF, INCLUDE, OPEN, OTHER
 from .workspace import Entry as UnitEntry
-from .workspace import Unit, Workspace, lost_header
+from .workspace import Unit, Workspace
 
 _NEVER = frozenset({HOST, INSTANTIATION, ASSERTION})
 #: What is known of a name of which a macro's argument is a part.
@@ -206,7 +206,7 @@ class _Builder:
     def _notes(self) -> tuple[Note, ...]:
         kept_files = {self.unit.entries[number].file.path for number in self.kept}
         return tuple(
-            Note(lost_header(name), span if path == self.unit.path else None)
+            Note(self.unit.workspace.lost(name), span if path == self.unit.path else None)
             for name, path, span, _ in self.unit.unknown
             if path in kept_files
         )

@@ -340,7 +340,7 @@ class Unit:
         return [number for number, entry in enumerate(self.entries) if entry.facts.role == OPERATOR]
 
 
-def lost_header(name: str) -> str:
+def _lost_header(name: str) -> str:
     return (
         f'"{name}" was not found: what it declares is missing. Name its folder in the setting '
         "tile-lsp.cuda.include-paths."
@@ -360,6 +360,7 @@ class Workspace:
         self.roots = tuple(os.path.normpath(root) for root in roots)
         self.path = path
         self.options: Options = options_for(path, read, self.roots, settings)
+        self.refusal: Callable[[str], str | None] = lambda path: None
         self._units: dict[str, Unit] = {}
         self._resolved: dict[tuple[str, str], str | None] = {}
 
@@ -386,8 +387,14 @@ class Workspace:
         lost = [(name, span) for name, where, span, maybe in unit.unknown if where == path and not maybe]
         return [
             *file.problems(),
-            *(TextProblem(lost_header(name), span, Severity.WARNING, "include") for name, span in lost),
+            *(TextProblem(self.lost(name), span, Severity.WARNING, "include") for name, span in lost),
         ]
+
+    def lost(self, name: str) -> str:
+        """Why there is nothing of a header."""
+        tried = (path for path in self.missing if path.endswith(f"/{name}"))
+        why = next((f"{path} {said}" for path in sorted(tried) if (said := self.refusal(path))), None)
+        return f"{why}. What it declares is missing." if why else _lost_header(name)
 
     def unit(self, path: str) -> Unit:
         """What a file is compiled in: the first source beside it that includes it, if there is one."""

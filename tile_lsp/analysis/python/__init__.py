@@ -14,6 +14,7 @@ from .decode import decode
 from .job_comments import job_comments
 from .kernels import KernelSite, Parameter, find_kernels
 from .parse import Placed, PythonFile, SyntaxProblem, asked_of_all, located, parse
+from .unread import unread_imports
 from .workspace import Workspace
 
 __all__ = [
@@ -33,4 +34,5 @@ __all__ = [
     "job_comments",
     "located",
     "parse",
+    "unread_imports",
 ]

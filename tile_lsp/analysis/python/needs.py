@@ -402,6 +402,7 @@ class Needs:
         """An import in `state`'s module, of which `rest` is taken."""
         refs = self.workspace.modules(target, state.ref)
         if not refs:
+            self._block_refused(target)
             if not target.level:
                 self.external(target.loads or target.module)
             return
@@ -434,8 +435,10 @@ class Needs:
         if below is not None:
             self.add_modules((below,))
             self._use(below, rest)
-        elif state is not None:
-            self._need(state, (name, *rest), hard=True)
+        else:
+            self._block_refused(Target(module.name, 0, name))
+            if state is not None:
+                self._need(state, (name, *rest), hard=True)
 
     def _use(self, module: ModuleRef, rest: Chain) -> None:
         """A module object, of which `rest` is taken; all of it where it is used as a value."""
@@ -502,6 +505,11 @@ class Needs:
         raise BlockedError(
             Blocked("the kernel's text is broken", SourceRange(file.path, self.kernel.span), syntax=True)
         )
+
+    def _block_refused(self, target: Target) -> None:
+        """What we don't read the worker must not: it might never end."""
+        if why := self.workspace.refused(target):
+            raise BlockedError(Blocked(f"`{self.kernel.qualname}` imports what can't be read: {why}"))
 
     def _block_broken(self, state: ModuleState, name: str) -> None:
         self._block(state, name, next(region for region in state.file.broken if name in region.names))

@@ -56,6 +56,7 @@ class Workspace:
         self._texts: dict[str, str | None] = {}
         self._meanings: dict[tuple[str, Chain], tuple[Meaning, ...]] = {}
         self.listing: Callable[[str], Sequence[str]] = lambda folder: ()
+        self.refusal: Callable[[str], str | None] = lambda path: None
         self.consulted: set[str] = set()
         self.finder = Finder(self.exists, roots, editable, stdlib)
 
@@ -71,6 +72,20 @@ class Workspace:
     def missing(self) -> frozenset[str]:
         """Paths that were looked for in vain so far."""
         return frozenset(path for path, text in self._texts.items() if text is None)
+
+    def refused(self, target: Target) -> str | None:
+        """Why there is no module of the workspace that an import names, though its file is there."""
+        parts = [part for part in (*(target.loads or target.module).split("."), target.member) if part]
+        ends = tuple("/" + "/".join(parts[:count]) for count in range(1, len(parts) + 1))
+        for path, why in self.all_refused:
+            if path.removesuffix(".py").removesuffix("/__init__").endswith(ends):
+                return f"{path} {why}"
+        return None
+
+    @property
+    def all_refused(self) -> list[tuple[str, str]]:
+        """Files that were looked for, are there, and are not read, each with the reason."""
+        return [(path, why) for path in sorted(self.missing) if (why := self.refusal(path))]
 
     def holds(self, path: str, words: str) -> bool:
         """True if a file's text has the words; the file is not parsed for it. That it was looked at is noted."""
