@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.workbench import Workbench
+from tile_lsp.ide.diagnostics import diagnostics
 from tile_lsp.model.outcome import Fault, FaultKind
 from tile_lsp.model.stage import Stage
 
@@ -209,6 +210,62 @@ async def test_more_shared_memory_than_there_is_is_said_and_the_ir_is_still_show
     assert "232448" in fault.message
     assert "ttg.local_alloc" in (await bench.show("smem.py", Stage.TTGIR)).text
     assert (await bench.show("smem.py", Stage.PTX)).text
+
+
+TUNED = """\
+@triton.autotune([{configs}], key=[])
+@triton.jit
+def k(x_ptr, SIDE: tl.constexpr):
+    tl.static_assert(SIDE != 32, "no side of 32")
+    at = tl.arange(0, SIDE)
+    a = tl.load(x_ptr + at[:, None] * SIDE + at[None, :]).to(tl.float16)
+    b = tl.load(x_ptr + at[:, None] + at[None, :] * SIDE).to(tl.float16)
+    tl.store(x_ptr + at[:, None] * SIDE + at[None, :], tl.dot(a, b).to(tl.float16))
+"""
+REFUSED, NOT_TAKEN = "a launch would be refused", "autotuning passes over this config"
+
+
+@pytest.mark.parametrize(
+    ("sides", "told"),
+    [
+        ((64, 256), {"error": 0, "information": 1}),
+        ((64, 32, 256), {"error": 0, "information": 2}),
+        ((32, 64), {"error": 0, "information": 1}),
+        ((256,), {"error": 1, "information": 0}),
+        ((32, 256), {"error": 2, "information": 0}),
+    ],
+)
+async def test_a_config_that_autotuning_passes_over_is_no_error(bench: Workbench, sides: tuple, told: dict):
+    configs = ", ".join(f'triton.Config({{"SIDE": {side}}}, num_warps=8)' for side in sides)
+    name = f"tuned_{'_'.join(map(str, sides))}.py"
+    await write(bench, name, TUNED.format(configs=configs))
+    for job in bench.kernel(name).jobs:
+        await bench.session.artifact(bench.path(name), "k", Stage.RESOURCES, job.job)
+    found = diagnostics(bench.session.snapshot())[bench.path(name)]
+    assert {one: sum(item.severity == one for item in found) for one in told} == told
+    for item in found:
+        passed_over = item.severity == "information"
+        assert (NOT_TAKEN in item.message) is passed_over
+        assert not passed_over or REFUSED not in item.message
+
+
+async def test_what_ptxas_says_is_told_once_for_each_cause_and_line(bench: Workbench):
+    text = """\
+@triton.jit
+def k(x_ptr):
+    at = tl.arange(0, 4096)
+    x = tl.load(x_ptr + at)
+    y = tl.inline_asm_elementwise("bogus.f32 $0, $1;", "=r,r", [x], dtype=tl.float32, is_pure=False, pack=1)
+    z = tl.inline_asm_elementwise("mov.f32 $0, none;", "=r,r", [y], dtype=tl.float32, is_pure=False, pack=1)
+    tl.store(x_ptr + at, z)
+"""
+    fault = await code_fault(bench, "ptxas_twice.py", text)
+    found = diagnostics(bench.session.snapshot())[bench.path("ptxas_twice.py")]
+    assert len(found) == len(fault.each) == len({(item.span, item.message) for item in found})
+    by_line = {bench.text("ptxas_twice.py").split("\n")[item.span.line - 1].split("=")[0].strip() for item in found}
+    assert by_line == {"y", "z"}
+    assert len(found) <= 4
+    assert all("32 times in the PTX, first in line " in item.message for item in found)
 
 
 @pytest.mark.parametrize(

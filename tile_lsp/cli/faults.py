@@ -34,7 +34,8 @@ def fault_lines(fault: Fault, chain: Sequence[SourceRange], kernel: SourceRange,
     first, *rest = fault.message.splitlines() or [""]
     at_kernel = fault.kind is FaultKind.USER and fault.code != _ASKED
     place = chain[0] if chain else kernel if at_kernel else None
-    yield f"{sources.where(place) if place else 'tile-lsp'}: error: {first}"
+    severity = Severity.INFORMATION if fault.passed_over else Severity.ERROR
+    yield f"{sources.where(place) if place else 'tile-lsp'}: {severity}: {first}"
     yield from rest
     if place:
         yield from sources.excerpt(place)
@@ -84,9 +85,9 @@ def jobless_code(kernel: KernelView, problems: Sequence[ProblemView]) -> Exit:
 
 def exit_code(faults: Sequence[Fault], *, wrong: bool = False) -> Exit:
     """The kernel's faults go first: with the environment mended they would still be there. `wrong`: so is its text."""
-    users = [fault for fault in faults if fault.kind is FaultKind.USER]
+    users = [fault for fault in faults if fault.kind is FaultKind.USER and not fault.passed_over]
     if wrong or any(fault.code != _ASKED for fault in users):
         return Exit.KERNEL
     if users:
         return Exit.USAGE
-    return Exit.ENVIRONMENT if faults else Exit.OK
+    return Exit.OK if all(fault.passed_over for fault in faults) else Exit.ENVIRONMENT

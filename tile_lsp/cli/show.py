@@ -161,7 +161,8 @@ async def _show(
                 place = SourceRange(kernel.path, kernel.name_span)
                 for line in remark_lines(remark, kernel.positions.chain(remark.chain), place, sources):
                     write_error(line)
-    return exit_code(faults, wrong=wrong)
+    nothing = bool(faults) and not any(shown.text or shown.data for shown in all_shown)
+    return exit_code(faults, wrong=wrong or (nothing and all(fault.passed_over for fault in faults)))
 
 
 def _view(session: Session, path: str, name: str) -> tuple[FileView, KernelView]:
@@ -205,7 +206,7 @@ def _show_artifact(
 
 def _report(faults: tuple[Fault, ...], kernel: KernelView, job: JobView | None, sources: Sources) -> None:
     name = SourceRange(kernel.path, kernel.name_span)
-    for fault in dict.fromkeys(faults):
+    for fault in dict.fromkeys(each for one in faults for each in one.each):
         for line in fault_lines(fault, fault_places(kernel, fault, job), name, sources):
             write_error(line)
 

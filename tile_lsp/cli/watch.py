@@ -110,13 +110,13 @@ def rows(kernel: KernelView, problems: Sequence[ProblemView] = ()) -> Iterator[t
     if kernel.state is State.COMPILING:
         yield "", "compiling", ""
         return
-    if kernel.faults or not kernel.jobs:
+    if not kernel.jobs or any(not fault.passed_over for fault in kernel.faults):
         yield "", "error" if kernel.faults else kernel.state.value, _first_line(kernel.faults)
         return
     how = "cached" if kernel.cached else "compiled"
     for job in kernel.jobs:
-        if job.faults:
-            yield job.label, "error", _first_line(job.faults)
+        if faults := job.faults or (kernel.faults if job is kernel.job else ()):
+            yield job.label, "passed over" if faults[0].passed_over else "error", _first_line(faults)
         else:
             yield job.label, how, resources_line(job) or ""
 

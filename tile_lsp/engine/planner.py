@@ -27,6 +27,8 @@ class PlannedJob(NamedTuple):
     compilation: Compilation
     alternatives: Sequence[tuple[Argument, ...]] = ()
     """Other arguments to assume, should inference fail with these."""
+    tuned: bool = False
+    """See `JobSpec.tuned`."""
 
     def assuming(self, arguments: tuple[Argument, ...]) -> PlannedJob:
         """The same job for other assumed arguments."""
@@ -44,7 +46,7 @@ class PlannedJob(NamedTuple):
             for argument, old in zip(arguments, self.view.arguments, strict=True)
         )
         view = JobView(job, views, self.view.label, written=self.view.written)
-        return PlannedJob(view, dataclasses.replace(self.compilation, job=job))
+        return PlannedJob(view, dataclasses.replace(self.compilation, job=job), tuned=self.tuned)
 
 
 _INSTEAD = "what was assumed first does not compile"
@@ -153,7 +155,8 @@ def _planned(
     items = spec.comment.items if spec.comment is not None else ()
     written = {i.name: SourceRange(analysis.site.path, i.value_span) for i in items if i.value_span.line}
     view = JobView(job, views, label_of(config, spec, analysis.specs), written=written)
-    return PlannedJob(view, Compilation(analysis.frontend, environment, closure, job, externals), spec.alternatives)
+    compilation = Compilation(analysis.frontend, environment, closure, job, externals)
+    return PlannedJob(view, compilation, spec.alternatives, spec.tuned)
 
 
 def label_of(config: Config, spec: JobSpec, specs: tuple[JobSpec, ...]) -> str:

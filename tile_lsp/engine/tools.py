@@ -23,6 +23,7 @@ from .turns import Slots
 #: Point at another toolkit than the tool's own and break it (tileiras exits with 5).
 _SCRUBBED = ("CUDA_ROOT", "CUDA_HOME", "CUDA_PATH", "LD_PRELOAD")
 _MAX_OUTPUT = 1 << 28
+_MOST_TOLD = 50
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -100,7 +101,11 @@ class Tools:
         words = words.replace(f"{folder}{os.sep}", "")
         if code != 0:
             fault = _failure(tool, code, words)
-            return fault if run.locate is None else msgspec.structs.replace(fault, chain=run.locate(words, inputs))
+            told = run.told(words, inputs) if run.told is not None and fault.kind is FaultKind.USER else ()
+            each = [
+                msgspec.structs.replace(fault, message=message, chain=chain) for message, chain in told[:_MOST_TOLD]
+            ]
+            return msgspec.structs.replace(each[0], others=tuple(each[1:])) if each else fault
         blobs = {}
         for name in run.outputs:
             path = Path(files[name])

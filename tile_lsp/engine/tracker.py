@@ -14,9 +14,12 @@ import logging
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
+import msgspec
+
 from tile_lsp.analysis.language import Blocked, PositionMap
 from tile_lsp.analysis.snapshot import JobView, KernelView, State
 from tile_lsp.analysis.stale import NoPositions, StalePositions
+from tile_lsp.frontends.base import Tunes
 from tile_lsp.model.closure import Closure
 from tile_lsp.model.job import Job
 from tile_lsp.model.location import SourceRange
@@ -356,7 +359,24 @@ class KernelTracker:
         needs_target = set(planned.compilation.frontend.blobs_for(stage)) - {TYPED}
         if planned.view.job.config.target is None and needs_target:
             return no_target(self.name)
-        return await self._generate(planned, stage)
+        made = await self._generate(planned, stage)
+        return self._told(planned, made) if isinstance(made, Fault) else made
+
+    def _told(self, planned: PlannedJob, fault: Fault) -> Fault:
+        """The fault of a job; of one that is tried with others as what it is then, while there is one that may do."""
+        frontend = planned.compilation.frontend
+        words = frontend.passed_over(fault) if planned.tuned and isinstance(frontend, Tunes) else None
+        if words is None:
+            return fault
+        own = planned.view.job
+        rivals = [other.view.job for other in self._plan.jobs if other.tuned and other.view.job != own]
+        if all(self._has_failed(rival) for rival in rivals if rival.config.target == own.config.target):
+            return fault
+        return msgspec.structs.replace(fault, message=words, passed_over=True)
+
+    def _has_failed(self, job: Job) -> bool:
+        inference = self._inferences.get(job.key)
+        return job.key in self._faults or (inference is not None and bool(inference.faults))
 
     def _planned_for(self, job: Job) -> PlannedJob | None:
         for planned in self._plan.jobs:
@@ -426,7 +446,10 @@ class KernelTracker:
             state = State.COMPILING
         else:
             state = State.FAILED if inference.faults else State.FRESH
-            faults = inference.faults
+            if inference.faults:
+                active = self._plan.jobs[self._active_index]
+                faults = tuple(self._told(active, fault) for fault in inference.faults)
+                inference = msgspec.structs.replace(inference, faults=faults)
         positions: PositionMap = NoPositions()
         if inference is not None and result is not None:
             positions = result.positions
@@ -458,7 +481,7 @@ class KernelTracker:
         inference = self._inferences.get(key)
         own = () if inference is None or planned is self._plan.jobs[self._active_index] else inference.faults
         generation = (self._faults[key],) if key in self._faults and not (inference and inference.faults) else ()
-        made, faults = self._artifacts.get(key, {}), (*own, *generation)
+        made, faults = self._artifacts.get(key, {}), tuple(self._told(planned, fault) for fault in (*own, *generation))
         written = {**view.written, **dict(self._in_settings(view, inference))}
         return JobView(view.job, view.arguments, view.label, made, faults, written)
 

@@ -75,6 +75,8 @@ class JobSpec(msgspec.Struct, frozen=True):
     """Other readings of what was assumed, each as long as `arguments`, to be tried in turn should inference fail."""
     expressions: tuple[str, ...] = ()
     """Python in the arguments, evaluated in the kernel's module: what it names is part of the closure."""
+    tuned: bool = False
+    """One of several that are tried before the kernel is launched, the best of which is taken."""
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -102,8 +104,8 @@ class ToolRun(msgspec.Struct, frozen=True):
     """Names of the blobs that it reads. Their content, the arguments and the tool's version are the whole cache key."""
     outputs: tuple[str, ...]
     """Names of the blobs that it writes; `stdout` stands for its standard output."""
-    locate: Callable[[str, Mapping[str, bytes]], Chain] | None = None
-    """Where in the source a failed run's words point, from the words and the inputs."""
+    told: Callable[[str, Mapping[str, bytes]], Sequence[tuple[str, Chain]]] | None = None
+    """What a failed run's words say, cause by cause, and where in the source each is, from the words and the inputs."""
 
 
 class Language(Protocol):
@@ -232,6 +234,15 @@ class NamesParameters(Protocol):
 
     def parameters(self, arguments: Sequence[Argument], types: Mapping[str, str]) -> tuple[Parameter, ...]:
         """In their order; empty if that is not known. `types`: argument → its type as inference writes it, if known."""
+        ...
+
+
+@runtime_checkable
+class Tunes(Protocol):
+    """A front end whose kernels may come with configs that are tried, see `JobSpec.tuned`."""
+
+    def passed_over(self, fault: Fault) -> str | None:
+        """What is to be said of a fault in place of its message, if a config that has it is just not taken."""
         ...
 
 

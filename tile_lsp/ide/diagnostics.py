@@ -10,7 +10,7 @@ from tile_lsp.analysis.snapshot import JobView, KernelView, ProblemView, Snapsho
 from tile_lsp.ide.fault_places import argument_place, fault_places
 from tile_lsp.ide.jobs import job_label
 from tile_lsp.model.location import Chain, SourceRange, Span
-from tile_lsp.model.outcome import Fault, FaultKind, Remark, Severity
+from tile_lsp.model.outcome import Fault, Remark, Severity
 from tile_lsp.model.stage import Stage
 
 _CONFIG = " for "
@@ -110,9 +110,14 @@ def _of_kernel(kernel: KernelView, *, remarks: bool, llvm: bool) -> Iterator[tup
 
 
 def _fault(kernel: KernelView, fault: Fault, job: JobView | None = None) -> Iterator[tuple[SourceRange, Diagnostic]]:
+    for one in fault.each:
+        yield from _one_fault(kernel, one, job)
+
+
+def _one_fault(kernel: KernelView, fault: Fault, job: JobView | None) -> Iterator[tuple[SourceRange, Diagnostic]]:
     place, related = _located(kernel, fault_places(kernel, fault, job))
     message = fault.message if not fault.help else f"{fault.message}\n{fault.help}"
-    severity = Severity.ERROR if fault.kind is FaultKind.USER else Severity.WARNING
+    severity = fault.severity
     yield place, Diagnostic(place.span, message, severity, fault.code, related)
     if place == argument_place(kernel, fault, job) and place.path != kernel.path:
         # A settings file is not what the kernel's author looks at.

@@ -19,6 +19,13 @@ class FaultKind(enum.StrEnum):
     """Tool missing, crash, timeout, out of memory. Not persisted, not retried until something changes."""
 
 
+class Severity(enum.StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+    INFORMATION = "information"
+    HINT = "hint"
+
+
 class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why there is no artifact."""
 
@@ -32,13 +39,22 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
     """The compiler's own name for the error, such as `TypeCheckingError`."""
     argument: str | None = None
     """The argument that it is of, where what was given for that is wrong."""
+    others: tuple[Fault, ...] = ()
+    """What else is wrong, each at its own place, where one step found it all."""
+    passed_over: bool = False
+    """Who launches the kernel takes another of its configs in place of this one: no error of the kernel."""
 
+    @property
+    def each(self) -> tuple[Fault, ...]:
+        """This one and the others."""
+        others = tuple(msgspec.structs.replace(other, passed_over=self.passed_over) for other in self.others)
+        return (self, *others) if others else (self,)
 
-class Severity(enum.StrEnum):
-    ERROR = "error"
-    WARNING = "warning"
-    INFORMATION = "information"
-    HINT = "hint"
+    @property
+    def severity(self) -> Severity:
+        if self.passed_over:
+            return Severity.INFORMATION
+        return Severity.ERROR if self.kind is FaultKind.USER else Severity.WARNING
 
 
 class Remark(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -44,6 +44,9 @@ class Triton(PythonFrontEnd):
     def tool_for(self, blob: str, config: Config, generated: Mapping[str, Scalar]) -> ToolRun | Fault | None:
         return recipe.tool_for(blob, config, generated)
 
+    def passed_over(self, fault: Fault) -> str | None:
+        return recipe.passed_over(fault)
+
     def blobs_for(self, stage: Stage) -> tuple[str, ...]:
         return recipe.blobs_for(stage)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -13,7 +13,7 @@ from tile_lsp.model.location import Chain
 from tile_lsp.model.outcome import Artifact, Remark
 from tile_lsp.model.stage import Stage
 
-_PTXAS_LINE = re.compile(r"ptxas[^\n]*?, line (\d+)")
+_PTXAS_ERROR = re.compile(r"^ptxas\b.*?, line (\d+); \w+\s*: *(.*)$", re.MULTILINE)
 
 
 def read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
@@ -48,12 +48,21 @@ def read(stage: Stage, blobs: Mapping[str, bytes]) -> Artifact:
             raise ValueError(f"{stage} is inference's own")
 
 
-def locate(words: str, inputs: Mapping[str, bytes]) -> Chain:
-    """Where in the source the first line of PTX that an assembler complains of comes from."""
-    match = _PTXAS_LINE.search(words)
-    if match is None:
-        return ()
-    return ptx_text.chains(_text(inputs["ptx"])).get(int(match[1]), ())
+def told(words: str, inputs: Mapping[str, bytes]) -> Sequence[tuple[str, Chain]]:
+    """What an assembler complains of: each cause once for a place of the source, be it many lines of PTX."""
+    chains: Mapping[int, Chain] | None = None
+    found: dict[tuple[str, Chain], list[int]] = {}
+    for match in _PTXAS_ERROR.finditer(words):
+        if chains is None:
+            chains = ptx_text.chains(_text(inputs["ptx"]))
+        found.setdefault((match[2], chains.get(int(match[1]), ())), []).append(int(match[1]))
+    return [(f"ptxas: {text} ({_lines(lines)})", chain) for (text, chain), lines in found.items()]
+
+
+def _lines(lines: Sequence[int]) -> str:
+    if len(lines) == 1:
+        return f"line {lines[0]} of the PTX"
+    return f"{len(lines)} times in the PTX, first in line {lines[0]}"
 
 
 def _remarks(blob: bytes) -> Artifact:

@@ -50,9 +50,10 @@ def job_specs(
     specs: list[JobSpec] = []
     seen: set[object] = set()
     for comment, one in given or [(None, Given())]:
-        for index, config in enumerate(_configs_for(tuning, one)):
+        configs = _configs_for(tuning, one)
+        for index, config in enumerate(configs):
             source = _Sources(kernel, (one, from_settings), tuning, config, index, launch, names, constants)
-            made = _spec(source, comment, usage)
+            made = _spec(source, comment, usage, tuned=len(configs) > 1)
             key = (made.arguments, made.configs)
             if key not in seen:
                 seen.add(key)
@@ -160,7 +161,7 @@ def _with(parameter: Parameter, text: str, origin: Origin) -> Parameter:
     return msgspec.structs.replace(parameter, given=text, origin=origin)
 
 
-def _spec(source: _Sources, comment: JobComment | None, usage: Usage) -> JobSpec:
+def _spec(source: _Sources, comment: JobComment | None, usage: Usage, *, tuned: bool) -> JobSpec:
     parameters = [source.parameter(p.name, p.default, p.annotation) for p in source.kernel.parameters]
     configs = source.configs()
     warps = dict(configs[0].hints).get("num_warps", 4)
@@ -179,6 +180,7 @@ def _spec(source: _Sources, comment: JobComment | None, usage: Usage) -> JobSpec
         # Not compared: what a config's hook sets, which the kernel's own text says.
         Readings((parameters, usage, warps), others),
         tuple(one.spec[1:] for one in first if one.spec.startswith("=") and one.origin.kind != "assumed"),
+        tuned,
     )
 
 

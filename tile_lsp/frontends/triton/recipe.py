@@ -156,7 +156,7 @@ def tool_for(blob: str, config: Config, generated: Mapping[str, Scalar]) -> Tool
         (*arguments, "{ptx}", "-o", "{cubin}"),
         ("ptx",),
         ("cubin",),
-        artifacts.locate,
+        artifacts.told,
     )
 
 
@@ -165,16 +165,30 @@ def _too_much(target: str, generated: Mapping[str, Scalar]) -> str | None:
     shared, limit = _number(generated.get("shared")), _number(generated.get("shared_limit"))
     if limit and shared > limit:
         return (
-            f"{shared} bytes of shared memory, and a block of {target} has {limit}: "
-            "a launch would be refused. Smaller tiles or fewer num_stages take less"
+            f"{shared} bytes of shared memory, and a block of {target} has {limit}: {_REFUSED}. "
+            "Smaller tiles or fewer num_stages take less"
         )
     threads, most = _number(generated.get("threads")), _number(generated.get("threads_limit"))
     if most and threads > most:
-        return f"{threads} threads, and a block has {most}: a launch would be refused. Fewer num_warps take less"
+        return f"{threads} threads, and a block has {most}: {_REFUSED}. Fewer num_warps take less"
     tensor = _number(generated.get("tensor_memory"))
     if tensor > _TENSOR_MEMORY:
-        return f"{tensor} columns of tensor memory, and {target} has {_TENSOR_MEMORY}: a launch would be refused"
+        return f"{tensor} columns of tensor memory, and {target} has {_TENSOR_MEMORY}: {_REFUSED}"
     return None
+
+
+def passed_over(fault: Fault) -> str | None:
+    """What triton's autotuner takes for infinitely slow: out of resources, refused by ptxas, a static assertion."""
+    if fault.kind is not FaultKind.USER or fault.code not in _PASSED_OVER:
+        return None
+    if _REFUSED in fault.message:
+        return fault.message.replace(_REFUSED, _NOT_TAKEN)
+    return f"{fault.message}\nSo {_NOT_TAKEN}."
+
+
+_PASSED_OVER = frozenset({"resources", "CompileTimeAssertionFailure", "triton-ptxas", "triton-ptxas-blackwell"})
+_REFUSED = "a launch would be refused"
+_NOT_TAKEN = "autotuning passes over this config"
 
 
 _TENSOR_MEMORY = 512
