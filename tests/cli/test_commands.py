@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -173,3 +175,20 @@ def test_a_cache_that_keeps_nothing_is_said_once(tile_lsp: CommandLine, write: W
         ran = tile_lsp(*words, env=taken)
         assert (ran.code, ran.err.count("is no folder")) == (code, 1)
         assert "the setting cache.directory" in ran.err
+
+
+def test_who_waits_for_an_interpreter_is_told_so(tile_lsp: CommandLine, write: Write):
+    write("k.py", "import cuda.tile as ct\n\n\n@ct.kernel\ndef k(x):\n    pass\n")
+    python = tile_lsp.folder / "python"
+    python.write_text("#!/bin/sh\nexec sleep 1000\n")
+    python.chmod(0o755)
+    words = [sys.executable, "-m", "tile_lsp", "jobs", "k.py", "--python", str(python)]
+    with subprocess.Popen(
+        words, cwd=tile_lsp.folder, env=tile_lsp.environment, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == (
+            f"tile-lsp: waiting for {python} to start; Ctrl+C ends that, --python names another one\n"
+        )
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) != 0

@@ -572,6 +572,26 @@ async def test_progress_can_be_cancelled(workspace):
         await ws.client.until("$/progress", lambda p: p["token"] == "mine" and p["value"]["kind"] == "end")
 
 
+async def test_an_interpreter_that_hangs_is_said_to_be_waited_for_until_somebody_has_enough(tmp_path):
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\nexec sleep 1000\n")
+    python.chmod(0o755)
+    async with running("vscode", tmp_path) as client:
+        client.settings = {"python": str(python), "cache": {"enabled": False}}
+        await client.initialize(tmp_path, trusted=True, status=True)
+        uri = (tmp_path / "kernel.py").as_uri()
+        client.open(uri, KERNEL)
+        title = f"tile-lsp: Waiting for {python} to start"
+        begun = await client.until("$/progress", lambda p: p["value"].get("title") == title)
+        assert begun["value"]["cancellable"]
+        await client.until("tile/statusChanged", lambda p: p["title"] == f"waiting for {python} to start")
+        client.tell("window/workDoneProgress/cancel", {"token": begun["token"]})
+        said = await client.until("tile/statusChanged", lambda p: p["problems"])
+        assert f"{python} did not start while somebody waited for it" in said["problems"][0]
+        assert said["title"] == ""
+        await client.close()
+
+
 async def test_no_compiler_and_no_user_module_is_loaded_by_the_server(workspace):
     async with workspace("nvim") as ws:
         await ws.inferred()

@@ -15,6 +15,7 @@ from tests.support.processes import below, numbered, outlive, status
 from tests.support.workers import Bench, eventually
 from tile_lsp.engine.stats import Counters
 from tile_lsp.engine.workers import CodegenRequest, Environment, Generated, HolderGone, Limits, WorkerPool
+from tile_lsp.model.outcome import Fault
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -176,3 +177,58 @@ async def test_equal_inferences_are_byte_identical_in_every_process(bench: Bench
         assert one == two
     finally:
         await other.close()
+
+
+@pytest.fixture
+def hanging(tmp_path: Path) -> str:
+    """An interpreter that never says anything."""
+    path = tmp_path / "python"
+    path.write_text("#!/bin/sh\necho no module named site >&2\nexec sleep 1000\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+async def test_an_interpreter_that_hangs_is_told_and_may_be_given_up(hanging: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("tile_lsp.engine.workers._SLOW", 0.01)
+    told: list[tuple[str, bool]] = []
+    waiting = asyncio.Event()
+
+    def on_waiting(python: str, begun: bool) -> None:
+        told.append((python, begun))
+        waiting.set()
+
+    pool = WorkerPool(on_waiting=on_waiting)
+    try:
+        asked = [asyncio.ensure_future(pool.environment(hanging)) for _ in range(3)]
+        await waiting.wait()
+        assert told == [(hanging, True)]
+        pool.give_up(hanging)
+        for fault in await asyncio.gather(*asked):
+            assert isinstance(fault, Fault)
+            assert fault.message.startswith(f"The interpreter {hanging} did not start while somebody waited for it")
+            assert "tile-lsp.python" in (fault.help or "")
+        assert told == [(hanging, True), (hanging, False)]
+        # Not at each keystroke; but when somebody says so.
+        assert isinstance(await pool.environment(hanging), Fault)
+        assert pool.starts == 1
+        pool.forget_environments()
+        waiting.clear()
+        again = asyncio.ensure_future(pool.environment(hanging))
+        await waiting.wait()
+        assert pool.starts == 2
+        again.cancel()
+    finally:
+        await pool.close()
+
+
+async def test_an_interpreter_that_never_starts_is_told_with_its_last_words(hanging: str):
+    pool = WorkerPool(limits=Limits(start=0.5))
+    try:
+        fault = await pool.environment(hanging)
+        assert isinstance(fault, Fault)
+        assert fault.message == (
+            f"The interpreter {hanging} did not start within 0.5 s, and was stopped. Its last words:\n"
+            "no module named site"
+        )
+    finally:
+        await pool.close()

@@ -12,7 +12,7 @@ import msgspec
 
 from tile_lsp.analysis.notebook import SUFFIX, Unreadable, read_notebook
 from tile_lsp.engine.analyse import FileAnalysis, analyse
-from tile_lsp.engine.events import SessionEvent
+from tile_lsp.engine.events import SessionEvent, Waiting
 from tile_lsp.engine.files import Files
 from tile_lsp.engine.reading import Refused, read_plain
 from tile_lsp.engine.session import Session
@@ -71,7 +71,15 @@ class OneFile(NamedTuple):
         self, *, idle_delay: float | None = None, on_event: Callable[[SessionEvent], None] = lambda event: None
     ) -> AsyncIterator[Session]:
         """A session closed with all its processes at the end; without `idle_delay` one that does nothing unasked."""
-        session = Session(self.settings, roots=(self.root,), trusted=True, idle_delay=idle_delay, on_event=on_event)
+
+        def heard(event: SessionEvent) -> None:
+            if isinstance(event, Waiting) and event.begun:
+                write_error(
+                    f"tile-lsp: waiting for {event.python} to start; Ctrl+C ends that, --python names another one"
+                )
+            on_event(event)
+
+        session = Session(self.settings, roots=(self.root,), trusted=True, idle_delay=idle_delay, on_event=heard)
         try:
             yield session
         finally:

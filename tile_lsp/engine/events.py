@@ -36,4 +36,11 @@ class Progress(NamedTuple):
     title: str = ""
 
 
-SessionEvent = KernelChanged | DiagnosticsChanged | DocumentChanged | Progress
+class Waiting(NamedTuple):
+    """An interpreter takes its time to start, or is not waited for any more."""
+
+    python: str
+    begun: bool
+
+
+SessionEvent = KernelChanged | DiagnosticsChanged | DocumentChanged | Progress | Waiting

@@ -33,7 +33,7 @@ from tile_lsp.model.stage import Stage
 from .analyse import FileAnalysis, analyse
 from .compiler import Compiler
 from .disassembler import Disassembler
-from .events import DiagnosticsChanged, DocumentChanged, KernelChanged, Progress, SessionEvent
+from .events import DiagnosticsChanged, DocumentChanged, KernelChanged, Progress, SessionEvent, Waiting
 from .files import Files
 from .interpreters import find_interpreter
 from .launcher import Launcher
@@ -83,7 +83,9 @@ class Session:
         self._on_event = on_event
         self._idle_delay = idle_delay
         self._counters = Counters()
-        self._pool = WorkerPool(limits=_limits(self.settings), counters=self._counters)
+        self._pool = WorkerPool(limits=_limits(self.settings), counters=self._counters, on_waiting=self._is_waiting)
+        self.waiting: frozenset[str] = frozenset()
+        """Interpreters that take their time to start."""
         self.store = Store(cache_directory(self.settings), self._counters, max_bytes=self.settings.cache.size)
         if park is None:
             # Nothing is prepared for what nobody may ask: a parked process costs a second of work ahead of time.
@@ -180,6 +182,14 @@ class Session:
         self._pool.forget_environments()
         for tracker in self._all_trackers():
             tracker.retry()
+
+    def give_up(self, python: str) -> None:
+        """Wait no longer for an interpreter to start. What needs it says so; `retry` tries again."""
+        self._pool.give_up(python)
+
+    def _is_waiting(self, python: str, begun: bool) -> None:
+        self.waiting = self.waiting | {python} if begun else self.waiting - {python}
+        self._on_event(Waiting(python, begun))
 
     def _dependents(self, path: str) -> set[str]:
         return {other for other, analysis in self._analyses.items() if path in analysis.files}

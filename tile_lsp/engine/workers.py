@@ -13,7 +13,7 @@ import base64
 import os
 import re
 from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -24,7 +24,18 @@ from tile_lsp.model.job import Argument, Scalar
 from tile_lsp.model.location import Chain, Place
 from tile_lsp.model.outcome import Artifact, Fault, FaultKind, Inference
 
-from .nursery import Environment, FrontEndInfo, Limits, Lost, Nursery, StartFailed, ToolReport, Worker, start_nursery
+from .nursery import (
+    Environment,
+    FrontEndInfo,
+    Limits,
+    Lost,
+    Nursery,
+    StartFailed,
+    ToolReport,
+    Worker,
+    start_hung,
+    start_nursery,
+)
 from .stats import Counters
 from .turns import Slots
 
@@ -45,6 +56,8 @@ __all__ = [
 _DRIVERS = {frontend.name: drivers for frontend in FRONTENDS if (drivers := frontend.language.drivers)}
 _Key = tuple[str, str]
 """An interpreter, and which drivers its process has."""
+#: An interpreter that has not said anything for so long (s) is told to be waited for.
+_SLOW = 3.0
 #: An environment that was looked at this long ago (s) is looked at again before it is trusted.
 _FRESH = 2.0
 _LAST_WORDS = 4096
@@ -158,13 +171,24 @@ class _CodegenAnswer(msgspec.Struct):
 class WorkerPool:
     """All workers of one engine. Use it on one event loop; `close` it at the end."""
 
-    def __init__(self, *, limits: Limits | None = None, counters: Counters | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        limits: Limits | None = None,
+        counters: Counters | None = None,
+        on_waiting: Callable[[str, bool], None] = lambda python, begun: None,
+    ) -> None:
+        """`on_waiting` is told of an interpreter that takes its time to start, and once it is waited for no longer."""
         self.limits = limits or Limits()
+        self._on_waiting = on_waiting
         self.starts = 0
         """Warm processes started, restarts included."""
         self._counters = counters or Counters()
         self._slots = Slots(self.limits.jobs or os.cpu_count() or 2)
         self._starting: dict[_Key, asyncio.Task[Nursery]] = {}
+        self._giving_up: dict[_Key, asyncio.Event] = {}
+        self._hung: dict[_Key, Fault] = {}
+        """Those that never said a word: not tried again before something changed."""
         self._nurseries: dict[_Key, Nursery] = {}
         self._looked: dict[_Key, float] = {}
         self._holders: OrderedDict[int, Holder] = OrderedDict()
@@ -187,6 +211,13 @@ class WorkerPool:
     def forget_environments(self) -> None:
         """Look at each interpreter again before it is next used."""
         self._looked.clear()
+        self._hung.clear()
+
+    def give_up(self, python: str) -> None:
+        """Wait no longer for an interpreter that is being started."""
+        for key, event in self._giving_up.items():
+            if key[0] == python:
+                event.set()
 
     async def versions(self, python: str, modules: Sequence[str]) -> Mapping[str, str]:
         """Distribution and version for each top-level import name that isn't Python's own; what isn't installed is
@@ -334,6 +365,8 @@ class WorkerPool:
         nursery = self._nurseries.get(key)
         if nursery is not None and nursery.alive and await self._is_current(nursery, drivers):
             return nursery
+        if key in self._hung:
+            raise StartFailed(self._hung[key])
         task = self._starting.get(key)
         if task is None:
             task = self._starting[key] = asyncio.ensure_future(self._start(python, drivers))
@@ -343,21 +376,49 @@ class WorkerPool:
 
     def _started(self, key: _Key, task: asyncio.Task[Nursery]) -> None:
         self._starting.pop(key, None)
-        if not task.cancelled():
-            # All who waited for it may have gone.
-            task.exception()
+        # All who waited for it may have gone.
+        failure = task.exception() if not task.cancelled() else None
+        if isinstance(failure, StartFailed) and failure.hung:
+            self._hung[key] = failure.fault
 
     async def _start(self, python: str, drivers: str) -> Nursery:
         old = self._nurseries.pop((python, drivers), None)
         if old is not None:
             self._retire(old)
         self.starts += 1
-        nursery = await start_nursery(python, self.limits, drivers)
+        nursery = await self._started_in_time(python, drivers)
         self._looked[nursery.environment.executable, drivers] = asyncio.get_running_loop().time()
         self._nurseries[python, drivers] = nursery
         self._nurseries[nursery.environment.executable, drivers] = nursery
         nursery.prepare()
         return nursery
+
+    async def _started_in_time(self, python: str, drivers: str) -> Nursery:
+        """It is told that one is waited for, and who is told may give up."""
+        start = asyncio.ensure_future(start_nursery(python, self.limits, drivers))
+        try:
+            if not (await asyncio.wait({start}, timeout=_SLOW))[0]:
+                await self._wait_or_give_up(start, (python, drivers))
+            return start.result()
+        except BaseException:
+            start.cancel()
+            await asyncio.wait({start})
+            if not start.cancelled() and start.exception() is None:
+                await start.result().close()
+            raise
+
+    async def _wait_or_give_up(self, start: asyncio.Future[Nursery], key: _Key) -> None:
+        given_up = self._giving_up[key] = asyncio.Event()
+        giving_up = asyncio.ensure_future(given_up.wait())
+        self._on_waiting(key[0], True)
+        try:
+            await asyncio.wait({start, giving_up}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            giving_up.cancel()
+            del self._giving_up[key]
+            self._on_waiting(key[0], False)
+        if not start.done():
+            raise start_hung(key[0], "while somebody waited for it")
 
     async def _is_current(self, nursery: Nursery, drivers: str) -> bool:
         """False once something was installed into the interpreter, or a tool was replaced."""

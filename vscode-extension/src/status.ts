@@ -115,7 +115,7 @@ export class Status implements Disposable {
       ...(configuration ? [`\`${configuration.kernel}\` for ${configuration.label}`] : []),
       ...(configuration?.resources ? [configuration.resources] : []),
       ...(configuration && !configuration.targeted ? [NO_TARGET] : []),
-      ...(status?.running ? [`${status.title}: ${status.running} running`] : []),
+      ...(status?.title ? [status.running ? `${status.title}: ${status.running} running` : status.title] : []),
       ...(status && !status.trusted ? ["The workspace is not trusted: nothing of it is executed."] : []),
       ...(status?.problems ?? []).map((problem) => `$(warning) ${problem}`),
     ];

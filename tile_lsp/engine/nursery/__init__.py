@@ -6,7 +6,7 @@ look the same from outside.
 
 import sys
 
-from .hello import Environment, FrontEndInfo, StartFailed, ToolReport
+from .hello import Environment, FrontEndInfo, StartFailed, ToolReport, start_hung
 from .limits import Limits
 from .nursery import Nursery, start_nursery
 from .worker import Lost, Worker
@@ -20,6 +20,7 @@ __all__ = [
     "StartFailed",
     "ToolReport",
     "Worker",
+    "start_hung",
     "start_nursery",
 ]
 

@@ -65,9 +65,19 @@ class Environment(msgspec.Struct, frozen=True):
 class StartFailed(Exception):
     """The interpreter can't be used."""
 
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, fault: Fault, *, hung: bool = False) -> None:
         super().__init__(fault.message)
         self.fault = fault
+        self.hung = hung
+        """It said nothing: another try would take as long."""
+
+
+def start_hung(python: str, how_long: str, words: str = "") -> StartFailed:
+    """`how_long`: as in "It did not start {how_long}"."""
+    message = f"The interpreter {python} did not start {how_long}, and was stopped."
+    if last := "\n".join(words.strip().splitlines()[-6:]):
+        message = f"{message} Its last words:\n{last}"
+    return StartFailed(Fault(FaultKind.ENVIRONMENT, message, help=ANOTHER, code="interpreter"), hung=True)
 
 
 def read_hello(line: bytes, python: str, words: str) -> Environment:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from .hello import Environment, StartFailed, read_hello
+from .hello import Environment, StartFailed, read_hello, start_hung
 from .limits import Limits
 from .process import Process, ending_of, forker_gone
 from .worker import Worker
@@ -40,7 +40,9 @@ class Spawner:
             try:
                 async with asyncio.timeout(self._limits.start):
                     line = await worker._reader.readline()
-            except (TimeoutError, ConnectionError):
+            except TimeoutError:
+                raise start_hung(self._python, f"within {self._limits.start:g} s", worker.output()) from None
+            except ConnectionError:
                 line = b""
             self.environment = read_hello(line, self._python, worker.output())
         except BaseException:

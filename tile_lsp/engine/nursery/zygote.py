@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from .hello import Environment, StartFailed, read_hello
+from .hello import Environment, StartFailed, read_hello, start_hung
 from .limits import Limits
 from .output import Output
 from .process import Process, forker_gone
@@ -45,7 +45,7 @@ class Zygote:
                 async with asyncio.timeout(limits.start):
                     line = await zygote._greeting
             except TimeoutError:
-                line = b""
+                raise start_hung(python, f"within {limits.start:g} s", zygote._output.text()) from None
             zygote.environment = read_hello(line, python, zygote._output.text())
         except BaseException:
             zygote._started.kill()

@@ -24,6 +24,7 @@ def register_all(server: TileServer) -> None:
         navigation,
         outline,
         refresh,
+        starting,
         tile,
         workspace,
     )
@@ -44,6 +45,7 @@ def register_all(server: TileServer) -> None:
         navigation,
         outline,
         refresh,
+        starting,
         tile,
     ):
         module.register(server)

@@ -106,7 +106,8 @@ class _Status:
         server = self._server
         snapshot = server.snapshot
         running = server.stats().running
-        busy = bool(running) or any(kernel.state is State.COMPILING for kernel in snapshot.kernels())
+        waiting = sorted(frozenset().union(*(session.waiting for session in server.folders.sessions)))
+        busy = bool(running or waiting) or any(kernel.state is State.COMPILING for kernel in snapshot.kernels())
         problems = dict.fromkeys(
             in_one_line(fault)
             for kernel in snapshot.kernels()
@@ -116,7 +117,7 @@ class _Status:
         return wire.StatusResult(
             state="busy" if busy else "idle",
             running=running,
-            title="compiling kernels" if busy else "",
+            title=f"waiting for {', '.join(waiting)} to start" if waiting else "compiling kernels" if busy else "",
             trusted=snapshot.trusted,
             kernels=len(snapshot.kernels()),
             problems=tuple(problems),
