@@ -397,6 +397,28 @@ async def test_no_target_and_no_device_is_an_error_that_says_what_to_set(bench, 
     assert "tile-lsp.targets" in str(shown.help)
 
 
+@pytest.mark.parametrize(
+    ("comment", "settings", "message"),
+    [
+        (" target=hopper", {}, "scale has no target: `hopper` is no target; there are sm_80, "),
+        (" target=90", {}, "scale has no target: `90` is no target; write sm_90."),
+        ("", {"targets": ["gfx942"]}, "scale has no target: `gfx942` is no target; there are sm_80, "),
+        (
+            "",
+            {"kernels": {"sc*": {"targets": ["sm_91"]}}},
+            "scale has no target: tileiras does not compile for sm_91; ",
+        ),
+    ],
+)
+async def test_a_target_that_is_none_is_said_where_one_is_missing(tmp_path, monkeypatch, comment, settings, message):
+    monkeypatch.setenv("PATH", "/nowhere")
+    async with workbench(tmp_path, {"scale.py": SCALE.replace(" target=sm_90", comment)}, **settings) as bench:
+        await bench.open("scale.py")
+        shown = await bench.session.artifact(bench.path("scale.py"), "scale", Stage.SASS)
+    assert isinstance(shown, Fault)
+    assert shown.message.startswith(message)
+
+
 async def test_a_target_from_the_settings_and_one_from_the_comment_are_one_job(tmp_path):
     async with workbench(tmp_path, {"scale.py": SCALE}, targets=["sm_90"]) as bench:
         await bench.open("scale.py")

@@ -119,13 +119,25 @@ class Planner:
         return await asyncio.shield(self._device)
 
 
-def no_target(kernel: str) -> Fault:
+def no_target(analysis: KernelAnalysis) -> Fault:
+    """Why a kernel has none: what was named is none, or nothing was."""
+    kernel = analysis.site.qualname
+    refused = [said for name in _named_targets(analysis) if (said := analysis.frontend.check_config(Config(name)))]
+    none = "; ".join(dict.fromkeys(refused)) or "there is no GPU here whose architecture could be taken"
     return Fault(
         FaultKind.ENVIRONMENT,
-        f"{kernel} has no target, and there is no GPU here whose architecture could be taken.",
+        f"{kernel} has no target: {none}." if refused else f"{kernel} has no target, and {none}.",
         help='Add target=sm_90 to its "# tile-lsp:" comment, set tile-lsp.targets, or give --target sm_90.',
         code="target",
     )
+
+
+def _named_targets(analysis: KernelAnalysis) -> list[str]:
+    """By its comments, and by the settings."""
+    items = [item for spec in analysis.specs if spec.comment is not None for item in spec.comment.items]
+    values = [item.value for item in items if item.name.removeprefix("@") == "target"]
+    named = [part.strip() for value in values for part in value.split(",")]
+    return [*named, *analysis.settings.for_kernel(analysis.site.qualname, analysis.site.path).targets]
 
 
 def _with_target(config: Config, target: str | None) -> Config:

@@ -358,7 +358,8 @@ class KernelTracker:
             )
         needs_target = set(planned.compilation.frontend.blobs_for(stage)) - {TYPED}
         if planned.view.job.config.target is None and needs_target:
-            return no_target(self.name)
+            assert self._analysis is not None
+            return no_target(self._analysis)
         made = await self._generate(planned, stage)
         return self._told(planned, made) if isinstance(made, Fault) else made
 
