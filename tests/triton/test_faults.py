@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.workbench import Workbench
+from tests.support.workbench import Workbench, workbench
 from tile_lsp.ide.diagnostics import diagnostics
 from tile_lsp.model.outcome import Fault, FaultKind
 from tile_lsp.model.stage import Stage
@@ -161,8 +161,7 @@ def k(x_ptr):
     assert "internal error" not in fault.message
 
 
-async def test_what_is_not_valid_though_all_types_are_known_comes_back_to_its_line(bench: Workbench):
-    text = """\
+INVALID = """\
 # tile-lsp: x_ptr=*fp32:16
 @triton.jit
 def k(x_ptr):
@@ -170,10 +169,28 @@ def k(x_ptr):
     x = tl.inline_asm_elementwise("neg.f32 $0, $1;", "=r,r", [tl.load(x_ptr + i)], tl.float32, True, pack=7)
     tl.store(x_ptr + i, x)
 """
-    fault = await code_fault(bench, "invalid.py", text)
+
+
+async def test_what_is_not_valid_though_all_types_are_known_comes_back_to_its_line(bench: Workbench):
+    fault = await code_fault(bench, "invalid.py", INVALID)
     assert fault.message == "number of input elements 64 must be a multiple of the op's packed_element attribute, 7"
     assert marked(bench, "invalid.py", fault).startswith("x = tl.inline_asm_elementwise")
     assert bench.kernel("invalid.py").inference.types  # which are true all the same
+
+
+async def test_what_is_not_valid_is_told_unasked_without_a_target(bench: Workbench, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    python = bench.session.settings.python
+    async with workbench(tmp_path, {}, python=python, idle_delay=0.0) as other:
+        await write(other, "invalid.py", INVALID)
+        await other.session.settled()
+        (item,) = diagnostics(other.session.snapshot())[other.path("invalid.py")]
+        assert "packed_element attribute" in item.message
+        assert other.text("invalid.py").split("\n")[item.span.line - 1].startswith("    x = tl.inline_asm")
+        await write(other, "valid.py", INVALID.replace("pack=7", "pack=1"))
+        await other.session.settled()
+        assert not diagnostics(other.session.snapshot())[other.path("valid.py")]
+        assert other.session.stats().codegens == 1  # of the invalid one, which ended before any code
 
 
 async def test_a_ptxas_error_comes_back_to_its_line(bench: Workbench):

@@ -249,7 +249,15 @@ class KernelTracker:
         first = sorted(range(len(self._plan.jobs)), key=lambda index: index != active)[:_AHEAD]
         for planned in [self._plan.jobs[index] for index in first]:
             job = planned.view.job
-            if job.config.target is not None and not self._inferences[job.key].faults:
+            if self._inferences[job.key].faults:
+                continue
+            if job.config.target is None:
+                # What is wrong though all types are known is found without a target, too.
+                frontend = planned.compilation.frontend
+                for stage in [one for one in frontend.stages if frontend.blobs_for(one) == (TYPED,)][:1]:
+                    await self._generate(planned, stage)
+                    self._changed()
+            else:
                 if Stage.TTGIR in planned.compilation.frontend.stages:
                     # Hovers tell layouts from it; it is there once code is generated.
                     await self._generate(planned, Stage.TTGIR)
