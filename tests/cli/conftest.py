@@ -69,7 +69,7 @@ class CommandLine:
             encoding="utf-8",
             errors="surrogateescape",
             stdin=subprocess.DEVNULL,
-            timeout=120,
+            timeout=300,
             check=False,
         )
         return Ran(ran.returncode, ran.stdout, ran.stderr)

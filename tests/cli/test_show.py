@@ -315,7 +315,7 @@ def test_a_pipe_that_closes_early_is_silent(tile_lsp: CommandLine):
     )
     assert command.stdout is not None
     command.stdout.close()
-    _, err = command.communicate(timeout=120)
+    _, err = command.communicate(timeout=300)
     assert (command.returncode, err) == (0, b"")
 
 

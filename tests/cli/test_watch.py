@@ -8,6 +8,8 @@ import signal
 import sys
 from pathlib import Path
 
+from tests.support.patience import PATIENCE
+
 KERNEL = """\
 import cuda.tile as ct
 
@@ -16,8 +18,6 @@ import cuda.tile as ct
 def copy(x, y):
     ct.store(y, index=(ct.bid(0),), tile=ct.load(x, index=(ct.bid(0),), shape=(64,)))
 """
-PATIENCE = 60.0
-"""Seconds after which a wait has failed."""
 
 
 async def until(process: asyncio.subprocess.Process, *words: str) -> str:

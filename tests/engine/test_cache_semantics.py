@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -281,10 +282,12 @@ async def test_what_an_argument_s_expression_names_is_part_of_the_meaning(tmp_pa
     """
     async with workbench(tmp_path, {"fill.py": text}) as bench:
         await bench.open("fill.py")
+        await bench.session.settled()
         assert bench.kernel("fill.py").faults == ()
         assert "Tile[float32,(16)]" in {record.type for record in bench.kernel("fill.py").inference.types}
         bench.ran()
         await bench.edit("fill.py", text.replace("TILE = 8", "TILE = 16"))
+        await bench.session.settled()
         assert bench.ran() == {"inferences": 2}
         assert "Tile[float32,(32)]" in {record.type for record in bench.kernel("fill.py").inference.types}
 
@@ -345,6 +348,15 @@ async def test_a_file_that_a_slice_reads_may_change_while_its_kernel_is_open(tmp
             await bench.edit("fill.py", "# a comment\n" + OUTSIDE)
         assert bench.ran() == {"inferences": 1}
         assert bench.types_of("fill.py", "y") == {"Tile[float32,(32)]"}
+
+
+async def test_a_file_that_a_slice_reads_may_change_within_the_grain_of_the_clock(tmp_path):
+    async with workbench(tmp_path, {"fill.py": OUTSIDE}) as bench:
+        for size in ("16", "32"):
+            (tmp_path / "size.json").write_text(size)
+            os.utime(tmp_path / "size.json", (2**33, 2**33))  # never to be in the past
+            await bench.edit("fill.py", f"# {size}\n{OUTSIDE}")
+            assert bench.types_of("fill.py", "y") == {f"Tile[float32,({size})]"}
 
 
 # -- dependencies per specialisation ---------------------------------------------------------------------------------
@@ -440,8 +452,12 @@ async def test_many_callers_of_one_job_are_one_attempt(bench):
 SHOW = """\
 import asyncio, json, sys
 from pathlib import Path
+from tests.support.patience import PATIENCE
 from tests.support.workbench import workbench
+from tile_lsp.engine import compiler
 from tile_lsp.model.stage import Stage
+
+compiler._PATIENCE = compiler._PARTING = PATIENCE
 
 async def main(folder, cache):
     async with workbench(Path(folder), {}, cache=Path(cache)) as bench:

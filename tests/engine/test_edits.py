@@ -8,6 +8,7 @@ import threading
 
 import pytest
 
+from tests.support.patience import PATIENCE
 from tests.support.processes import numbered, outlive
 from tests.support.workbench import Workbench, workbench
 from tile_lsp.analysis.snapshot import State
@@ -119,7 +120,7 @@ async def test_waiting_can_be_given_up(tmp_path):
         waiting = asyncio.ensure_future(bench.session.settled(bench.path("k.py")))
         await asyncio.sleep(0.05)
         waiting.cancel()
-        done, _ = await asyncio.wait([waiting], timeout=20)
+        done, _ = await asyncio.wait([waiting], timeout=PATIENCE)
         assert done
         assert waiting.cancelled()
 
@@ -261,7 +262,7 @@ MISDEEDS = {
     "raises": ("S = 1 / 0", "ZeroDivisionError"),
     "crashes": ("import ctypes\nS = ctypes.string_at(0)", "SIGSEGV"),
     "aborts": ("import os\nS = os.abort()", "SIGABRT"),
-    "loops": ("def spin():\n    while True:\n        pass\n\nS = spin()", "2 s"),
+    "loops": ("def spin():\n    while True:\n        pass\n\nS = spin()", "3 s"),
     "floods": ("def flood():\n    while True:\n        print('x' * 10**6)\n\nS = flood()", "printed 64 MiB"),
     "eats memory": ("S = len(bytearray(1 << 40))", "emory"),
     "recurses": ("def deep():\n    return deep()\n\nS = deep()", "RecursionError"),
@@ -273,7 +274,8 @@ MISDEEDS = {
 async def test_a_misdeed_is_a_fault_of_that_kernel_alone(tmp_path, name):
     code, word = MISDEEDS[name]
     text = HEADER + code + "\n" + kernel("first", "b = a * S") + kernel("second")
-    async with workbench(tmp_path, {"k.py": text}, timeouts={"inference": 2}) as bench:
+    limits = {"timeouts": {"inference": 3}} if name == "loops" else {}  # the others have to come to their end
+    async with workbench(tmp_path, {"k.py": text}, **limits) as bench:
         await bench.open("k.py")
         await bench.session.settled()
         (fault,) = bench.kernel("k.py", "first").faults
@@ -291,7 +293,7 @@ async def test_a_loop_at_the_top_level_is_over_once_it_was_mended(tmp_path):
         + f"import os, pathlib\nS = pathlib.Path({str(note)!r}).write_text(str(os.getpid()))\nwhile True:\n    S += 1\n"
         + kernel("first", "b = a * S")
     )
-    async with workbench(tmp_path, {"k.py": ONE}, timeouts={"inference": 60}) as bench:
+    async with workbench(tmp_path, {"k.py": ONE}) as bench:
         await bench.open("k.py")
         bench.session.change(bench.path("k.py"), looping, 1)
         while not (note.exists() and note.read_text()):  # noqa: ASYNC110  the loop says no more than this

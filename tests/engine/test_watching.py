@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.patience import PATIENCE
 from tile_lsp.engine.watching import Watcher, is_remote
 
 
@@ -24,7 +25,7 @@ class Told:
     async def until(self, name: str) -> None:
         while name not in self.names:
             self._more.clear()
-            await asyncio.wait_for(self._more.wait(), 20)
+            await asyncio.wait_for(self._more.wait(), PATIENCE)
 
 
 def write(root: Path) -> None:

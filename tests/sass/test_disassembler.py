@@ -16,6 +16,7 @@ from typing import NamedTuple
 import psutil
 import pytest
 
+from tests.support.patience import PATIENCE
 from tests.support.processes import below, command, named, outlive, status
 from tile_lsp.analysis import disassembly
 from tile_lsp.engine import disassembler as module
@@ -326,7 +327,7 @@ async def test_one_damaged_section_costs_the_others_nothing(
 async def test_a_failing_tool_is_the_environments_fault(
     bench: Bench, corpus: dict[tuple[str, str], Case], body: str, words: str
 ) -> None:
-    disassembler = bench.make(limit=0.3)
+    disassembler = bench.make(limit=0.3 if "sleep" in body else PATIENCE)
     made = await disassembler.disassemble(script(bench, body), corpus["vadd", "sm_90"].path.read_bytes())
     assert isinstance(made, Fault)
     assert made.kind is FaultKind.ENVIRONMENT
@@ -351,7 +352,7 @@ async def test_no_tool_and_no_cubin(bench: Bench, corpus: dict[tuple[str, str], 
 
 async def until(condition: Callable[[], object]) -> None:
     """For what other processes do, of which nothing tells."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 

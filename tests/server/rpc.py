@@ -19,10 +19,21 @@ from typing import Any
 from cattrs import Converter
 from lsprotocol import converters, types
 
+from tests.support.patience import PATIENCE
+
 CLIENTS = Path(__file__).with_name("clients")
-PATIENCE = 60.0
-"""Seconds after which a wait has failed. No test is faster or slower for it."""
 SERVER = [sys.executable, "-c", "import sys; from tile_lsp.server import main; sys.exit(main())"]
+
+
+def server_after(statements: str) -> list[str]:
+    """The server with something of it set otherwise."""
+    return [*SERVER[:2], f"{statements}\n{SERVER[2]}"]
+
+
+#: It generates no code before somebody asks.
+UNASKED_NOTHING = server_after(
+    "from tile_lsp.engine.session import Session\nSession.__init__.__kwdefaults__['idle_delay'] = None"
+)
 _CONVERTER: Converter = converters.get_converter()
 
 #: Requests of the server, and where the client's capabilities must allow them.
@@ -53,7 +64,7 @@ class Client:
         self.capabilities = capabilities
         self.settings: dict[str, Any] = {}
         self.answers: dict[str, Callable[[Any], Any]] = {}
-        """By method: what to answer to a request of the server, where it isn't null."""
+        """By method: what to answer to a request of the server, where it isn't null; a future is what is said later."""
         self.received: list[tuple[str, Any]] = []
         """Requests and notifications, in order."""
         self.server: dict[str, Any] = {}
@@ -148,7 +159,11 @@ class Client:
                 value = value.get(key) if isinstance(value, dict) else None
             assert value, f"{method}: this client does not take it"
         result = self._default(method, params) if method not in self.answers else self.answers[method](params)
-        self.raw({"jsonrpc": "2.0", "id": message["id"], "result": result})
+        answer = {"jsonrpc": "2.0", "id": message["id"]}
+        if isinstance(result, asyncio.Future):
+            result.add_done_callback(lambda said: self.raw({**answer, "result": said.result()}))
+        else:
+            self.raw({**answer, "result": result})
 
     def _default(self, method: str, params: Any) -> Any:
         if method == "workspace/configuration":
@@ -237,12 +252,17 @@ def capabilities_of(editor: str, encodings: list[str] | None = None) -> dict[str
 
 @asynccontextmanager
 async def running(
-    editor: str, home: Path, *, encodings: list[str] | None = None, arguments: tuple[str, ...] = ("--stdio",)
+    editor: str,
+    home: Path,
+    *,
+    encodings: list[str] | None = None,
+    arguments: tuple[str, ...] = ("--stdio",),
+    server: list[str] = SERVER,
 ) -> AsyncIterator[Client]:
     """A server with an editor's capabilities; not initialized yet. Kill it if the test fails before `close`."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(home / "cache"), "HOME": str(home)}
     process = await asyncio.create_subprocess_exec(
-        *SERVER,
+        *server,
         *arguments,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

@@ -11,10 +11,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.support.patience import PATIENCE
 from tests.support.processes import outlive
 from tile_lsp.server.settings import session_settings
 
-from .rpc import RpcError, running
+from .rpc import SERVER, UNASKED_NOTHING, RpcError, running, server_after
 
 HELPERS = """\
 def scale(t):
@@ -97,10 +98,10 @@ class Workspace:
 @pytest.fixture
 def workspace(tmp_path, cache):
     @asynccontextmanager
-    async def open_workspace(editor="vscode", text=KERNEL, *, encodings=None, trusted=True, **options):
+    async def open_workspace(editor="vscode", text=KERNEL, *, encodings=None, trusted=True, server=SERVER, **options):
         folder = tmp_path / "wörk space"
         folder.mkdir(exist_ok=True)
-        async with running(editor, tmp_path, encodings=encodings) as client:
+        async with running(editor, tmp_path, encodings=encodings, server=server) as client:
             client.settings = {"python": sys.executable, "cache": {"directory": str(cache)}}
             if "configuration" not in client.capabilities["workspace"] or editor == "ale":
                 options["settings"] = client.settings
@@ -193,7 +194,7 @@ async def test_inlay_hints_and_their_tooltips(workspace):
 
 
 async def test_code_lenses_open_views(workspace):
-    async with workspace() as ws:
+    async with workspace(server=UNASKED_NOTHING) as ws:
         await ws.inferred()
         lenses = await ws.client.ask("textDocument/codeLens", {"textDocument": {"uri": ws.uri}})
         assert all("command" not in lens for lens in lenses), "titles are made when a lens is seen"
@@ -290,7 +291,7 @@ async def test_show_writes_a_file_for_editors_without_content(editor, workspace)
 
         ws.change("scale(tile)", "scale(tile) + 1.0")
         while path.read_text() == text:
-            await asyncio.wait_for(ws.inferred(), 60)
+            await asyncio.wait_for(ws.inferred(), PATIENCE)
         again = await ws.command("tile.show", stage="typed")
         assert again == result, "the name is stable"
         await ws.client.until("window/showMessage" if editor == "eglot" else "window/showDocument")
@@ -391,6 +392,29 @@ async def test_a_file_changed_on_disk_counts_for_a_client_without_file_events(wo
         helpers.write_text(HELPERS)
         await ws.client.until(
             "textDocument/publishDiagnostics", lambda p: p["uri"] == helpers.as_uri() and not p["diagnostics"]
+        )
+
+
+WATCHES_LATE = """
+import asyncio, os
+from tile_lsp.engine.watching import Watcher
+start = Watcher.start
+async def late(self):
+    while not os.path.exists(os.path.join(self._roots[0], "watch")):
+        await asyncio.sleep(0.01)
+    await start(self)
+Watcher.start = late
+"""
+
+
+async def test_what_changed_before_files_were_watched_counts_too(workspace):
+    async with workspace("nvim", server=server_after(WATCHES_LATE)) as ws:
+        await ws.inferred()
+        helpers = ws.folder / "helpers.py"
+        helpers.write_text(HELPERS.replace("t * 2", "t.nothing"))
+        (ws.folder / "watch").touch()
+        await ws.client.until(
+            "textDocument/publishDiagnostics", lambda p: p["uri"] == helpers.as_uri() and p["diagnostics"]
         )
 
 
@@ -534,8 +558,14 @@ async def test_nothing_is_executed_in_a_workspace_that_is_not_trusted(workspace)
         assert "kernel copy" in await ws.hover("copy(")
 
 
+#: Whoever asks for something of this kernel waits.
+ENDLESS = KERNEL.replace("\n\n\n", "\nimport time\nN = time.sleep(3600) or 256\n\n\n").replace(
+    "shape=(n,)", "shape=(N,)"
+)
+
+
 async def test_a_request_and_a_command_can_be_cancelled(workspace):
-    async with workspace(text=KERNEL.replace("shape=(n,)", "shape=(n,)")) as ws:
+    async with workspace(text=ENDLESS) as ws:
         for method, params in [
             ("tile/document", {"textDocument": {"uri": ws.uri}, "kernel": "copy", "stage": "sass"}),
             (
@@ -546,14 +576,15 @@ async def test_a_request_and_a_command_can_be_cancelled(workspace):
             future = ws.client.send(method, params)
             ws.client.tell("$/cancelRequest", {"id": future.request_id})
             with pytest.raises(RpcError) as error:
-                await asyncio.wait_for(future, 60)
+                await asyncio.wait_for(future, PATIENCE)
             assert error.value.code == -32800
         assert not any(method == "window/showDocument" for method, _ in ws.client.received)
+        ws.change("time.sleep(3600)", "0")
         assert "SASS of copy" in (await ws.document("sass"))["text"]
 
 
 async def test_progress_can_be_cancelled(workspace):
-    async with workspace() as ws:
+    async with workspace(text=ENDLESS) as ws:
         held = []
         future = ws.client.send(
             "workspace/executeCommand",
@@ -567,7 +598,7 @@ async def test_progress_can_be_cancelled(workspace):
         assert held[0]["value"]["cancellable"] is True
         ws.client.tell("window/workDoneProgress/cancel", {"token": "mine"})
         with pytest.raises(RpcError) as error:
-            await asyncio.wait_for(future, 60)
+            await asyncio.wait_for(future, PATIENCE)
         assert error.value.code == -32800
         await ws.client.until("$/progress", lambda p: p["token"] == "mine" and p["value"]["kind"] == "end")
 

@@ -12,7 +12,9 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from .rpc import PATIENCE, Client, running
+from tests.support.patience import PATIENCE
+
+from .rpc import SERVER, Client, running, server_after
 
 KERNEL = """\
 import cuda.tile as ct
@@ -81,9 +83,11 @@ def folders(tmp_path, cache):
     two = Folder(tmp_path / "two", 256, {**both, "targets": ["sm_100", "sm_120"], "codeLens": False})
 
     @asynccontextmanager
-    async def started(*roots: Folder, editor: str = "vscode"):
-        async with running(editor, tmp_path) as client:
+    async def started(*roots: Folder, editor: str = "vscode", server: list[str] = SERVER, settings: Any = None):
+        async with running(editor, tmp_path, server=server) as client:
             configure(client, one, two, otherwise={**both, "targets": ["sm_80"]})
+            if settings is not None:
+                client.answers["workspace/configuration"] = lambda params: settings
             await client.initialize(None, folders=[root.named for root in roots])
             yield client
             await client.close()
@@ -191,6 +195,19 @@ async def test_changed_settings_of_one_folder_leave_the_others_alone(folders):
                 pass
         text, _ = await two.seen(client)
         assert "for sm_120" in text, "the other folder is where it was"
+
+
+async def test_settings_that_a_client_takes_long_to_say_count_once_it_does(folders):
+    one, _, started = folders
+    late = asyncio.get_running_loop().create_future()
+    impatient = server_after("from tile_lsp.server import configuration\nconfiguration._PATIENCE = 0.0")
+    async with started(one, server=impatient, settings=late) as client:
+        one.open(client)
+        assert (await client.ask("tile/jobs"))["kernels"], "the work begins without them"
+        late.set_result([one.settings])
+        async with asyncio.timeout(PATIENCE):
+            while (await one.seen(client))[1] != ["sm_90"]:
+                pass
 
 
 async def test_unsaved_text_of_one_folder_counts_in_another_that_imports_it(folders):

@@ -9,7 +9,9 @@ import sys
 
 import pytest
 
-from .rpc import PATIENCE, SERVER, RpcError, capabilities_of, running
+from tests.support.patience import PATIENCE
+
+from .rpc import SERVER, RpcError, capabilities_of, running
 
 EDITORS = ["vscode", "nvim", "eglot", "ale"]
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 import psutil
 
+from .patience import PATIENCE
+
 
 def named(name: str) -> list[psutil.Process]:
     """Those below this process that have this name and run, or stand still: not those that only wait to be reaped."""
@@ -27,9 +29,9 @@ def numbered(pids: Iterable[int]) -> list[psutil.Process]:
     return found
 
 
-def outlive(processes: Iterable[psutil.Process], seconds: float = 10) -> list[psutil.Process]:
-    """Those that are left once all had this time to end."""
-    return psutil.wait_procs(list(processes), timeout=seconds)[1]
+def outlive(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
+    """Those that are left once all had time to end."""
+    return psutil.wait_procs(list(processes), timeout=PATIENCE)[1]
 
 
 def status(process: psutil.Process) -> str:

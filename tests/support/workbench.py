@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from tests.support.patience import PATIENCE
 from tile_lsp.analysis.snapshot import KernelView
 from tile_lsp.engine.session import Session
 from tile_lsp.engine.stats import Stats
@@ -84,7 +85,8 @@ async def workbench(
     idle_delay: float | None = None,
     **settings: object,
 ) -> AsyncIterator[Workbench]:
-    """Nothing is compiled in the background unless `idle_delay` is given. `settings` as in `[tool.tile-lsp]`."""
+    """Nothing is compiled in the background unless `idle_delay` is given. `settings` as in `[tool.tile-lsp]`; no step
+    runs out of time unless they say so."""
     session = Session(settings_of(folder, cache, settings), roots=[str(folder)], trusted=True, idle_delay=idle_delay)
     bench = Workbench(folder, session)
     try:
@@ -97,7 +99,12 @@ async def workbench(
 
 def settings_of(folder: Path, cache: Path | None, settings: Mapping[str, object]) -> Settings:
     decoded, problems = decode(
-        {"python": sys.executable, "cache": {"directory": str(cache or folder / ".cache")}, **settings}
+        {
+            "python": sys.executable,
+            "cache": {"directory": str(cache or folder / ".cache")},
+            "timeouts": {"inference": PATIENCE, "tool": PATIENCE},
+            **settings,
+        }
     )
     assert not problems
     return decoded

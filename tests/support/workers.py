@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from tests.support.closures import HEADER, closure, request
+from tests.support.patience import PATIENCE
 from tile_lsp.engine.stats import Counters
 from tile_lsp.engine.workers import Holder, InferResult, WorkerPool
 from tile_lsp.model.closure import Closure
@@ -38,8 +39,11 @@ class Bench:
         return msgspec.structs.replace(result.inference, hir=listings.hir, typed=listings.typed)
 
     async def held(self, source: Closure | Mapping[str, str] | str, arguments: str = "") -> Holder:
+        """At rest: nothing of it is on its way any more."""
         result = await self.result(source, arguments)
         assert result.holder is not None, result.inference.faults
+        assert result.listings is not None
+        await result.listings
         return result.holder
 
     async def fault(self, source: Closure | Mapping[str, str] | str, arguments: str = "") -> Fault:
@@ -58,7 +62,7 @@ def _with_header(source: Mapping[str, str] | str) -> Mapping[str, str] | str:
 
 async def eventually(holds: Callable[[], bool]) -> None:
     """For what the kernel does in its own time."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while not holds():  # noqa: ASYNC110  (nobody tells us)
             await asyncio.sleep(0.01)
 

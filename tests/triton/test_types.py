@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from tests.support.patience import PATIENCE
 from tests.support.workbench import Workbench
 from tile_lsp.ide.hover import hover
 from tile_lsp.model.stage import Stage
@@ -501,7 +502,7 @@ def k(x_ptr, SIDE: tl.constexpr, COUNT: tl.constexpr):
         arguments = [a.argument for job in bench.kernel("mended.py").jobs for a in job.arguments]
         return [argument.spec for argument in arguments if argument.name == "COUNT"]
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while counts() != ["2"] * 4:  # noqa: ASYNC110  other configs are nobody's to wait for
             await asyncio.sleep(0.05)
     # The first config goes through the guesses; each of the others takes two.

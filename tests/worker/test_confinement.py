@@ -87,12 +87,12 @@ async def test_memory_that_is_shared_counts_too(bench: Bench):
 
 
 async def test_a_loop_without_end_is_stopped_where_it_is():
-    pool = WorkerPool(limits=Limits(inference=1))
+    pool = WorkerPool(limits=Limits(inference=3))
     try:
         made = closure(HEADER + top_level("while True:\n    pass"))
         [fault] = (await pool.infer(sys.executable, request(made, "a=f16[64]"))).inference.faults
         assert fault.kind is FaultKind.ENVIRONMENT
-        assert "took longer than 1 s and was stopped" in fault.message
+        assert "took longer than 3 s and was stopped" in fault.message
         assert [place.member for place in fault.chain] == ["main/misbehave", "main/BAD"]
     finally:
         await pool.close()
@@ -211,4 +211,4 @@ async def test_workers_end_with_the_server(tmp_path: Path):
     server.kill()
     server.wait()
     server.stdout.close()
-    assert not outlive(left, 20)
+    assert not outlive(left)

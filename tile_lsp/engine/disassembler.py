@@ -37,6 +37,8 @@ _KNOWN_CODE = b"".join(
 ) + 6 * b"".join(word.to_bytes(8, "little") for word in (0x0000000000007918, 0x000FC00000000000))
 
 
+#: Seconds for a process to be parked, which its helper gives up before.
+_START = 300.0
 #: Seconds in which requests are gathered for one run, which takes ten (parked) to two hundred times as long.
 _GATHER = 0.002
 
@@ -253,7 +255,7 @@ class Disassembler:
         if key in self._parked or self._closed:
             return
         self.runs["parked"] += 1
-        starting = self._parked[key] = asyncio.ensure_future(_Parked.start(tool, key.arch, self._limit))
+        starting = self._parked[key] = asyncio.ensure_future(_Parked.start(tool, key.arch))
         starting.add_done_callback(lambda task: self._started(key, task))
 
     async def _is_sound(self, key: _Key, tool: Tool) -> bool:
@@ -274,7 +276,7 @@ class Disassembler:
                 return False
             sound = False
             with contextlib.suppress(_Broken, ValueError):
-                parked = await _Parked.start(tool, key.arch, self._limit)
+                parked = await _Parked.start(tool, key.arch)
                 try:
                     output = await parked.run(_KNOWN_CODE, self._limit)
                 finally:
@@ -322,7 +324,7 @@ class _Parked:
         self._folder = folder
 
     @classmethod
-    async def start(cls, tool: Tool, arch: str, limit: float) -> _Parked:
+    async def start(cls, tool: Tool, arch: str) -> _Parked:
         """Raises `_Broken` where it can't be done."""
         why = "no folder"
         for base in _folders():
@@ -337,7 +339,7 @@ class _Parked:
                 why = str(error)
                 continue
             try:
-                why = await parked._said(limit)
+                why = await parked._said(_START)
             except BaseException:
                 await parked.end()
                 raise

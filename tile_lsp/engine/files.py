@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tile_lsp.analysis.notebook import SUFFIX, Unreadable, module_text, read_notebook
 from tile_lsp.analysis.python import decode
 
-from .reading import Refused, check_plain, read_plain
+from .reading import Refused, check_plain, is_settled, read_plain
 
 
 class _Cached(NamedTuple):
@@ -59,12 +59,14 @@ class Files:
     def listing(self, folder: str) -> tuple[str, ...]:
         """Paths of the Python files of a folder, sorted; none of what is no folder. Never raises."""
         try:
-            stamp = os.stat(folder).st_mtime_ns
+            stat = os.stat(folder)
             known = self._folders.get(folder)
-            if known is None or known[0] != stamp:
+            if known is None or known[0] != stat.st_mtime_ns:
                 with os.scandir(folder) as entries:
                     found = sorted(entry.path for entry in entries if entry.name.endswith(".py") and entry.is_file())
-                known = self._folders[folder] = (stamp, tuple(found))
+                known = stat.st_mtime_ns, tuple(found)
+                if is_settled(stat):
+                    self._folders[folder] = known
         except OSError:
             return ()
         return known[1]
@@ -94,7 +96,8 @@ class Files:
             if isinstance(error, Refused):
                 self._refused[path] = str(error)
             return None
-        self._disk[path] = _Cached(stamp, text)
+        if is_settled(status):
+            self._disk[path] = _Cached(stamp, text)
         return text
 
     def refusal(self, path: str) -> str | None:

@@ -15,7 +15,7 @@ import msgspec
 
 from tile_lsp.model.outcome import Inference
 
-from .reading import MOST, read_plain
+from .reading import MOST, is_settled, read_plain
 
 
 def is_current(inference: Inference) -> bool:
@@ -33,6 +33,8 @@ def _input(kind: str, name: str) -> str:
             return ""
         if status.st_size > MOST:
             return content(f"{status.st_size} {status.st_mtime_ns}".encode())
+        if not is_settled(status):
+            return content(read_plain(name)[0])
         return _file_content(name, status.st_mtime_ns, status.st_size)
     except OSError:
         return ""

@@ -29,8 +29,8 @@ import subprocess
 import sys
 
 _PLACEHOLDER = bytes(128)
-_PATIENCE = 30.0
-"""Seconds for each of the two opens to come."""
+_PATIENCE = 120.0
+"""Seconds for each of the two opens to come: a busy machine has little time for what is done at a low priority."""
 _PR_SET_PDEATHSIG = 1
 
 

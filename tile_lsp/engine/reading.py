@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 
 MOST = 16 << 20
 """Bytes. A larger file is no source that anyone edits; reading it would stall the server."""
+_GRAIN = 0.1
+"""Seconds within which two changes may bear the same time: the clocks of file systems are coarse."""
 
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -49,3 +52,8 @@ def check_plain(path: str) -> os.stat_result:
     if status.st_size > MOST:
         raise Refused(f"has {status.st_size >> 20} MiB: no file of more than {MOST >> 20} MiB is read")
     return status
+
+
+def is_settled(status: os.stat_result) -> bool:
+    """False for a file or folder that may change once more without its time telling of it."""
+    return time.time() - status.st_mtime > _GRAIN

@@ -162,6 +162,10 @@ class Session:
         for tracker in self._all_trackers():
             tracker.look_outside(paths)
 
+    def look_again(self) -> None:
+        """Files may have changed on disk while nobody watched."""
+        self.files_changed(sorted(self.files_read().union(*(analysis.files for analysis in self._analyses.values()))))
+
     def files_read(self) -> frozenset[str]:
         """Paths of the data that kernels' code reads: a change to one is to be told by `files_changed`."""
         return frozenset().union(*(tracker.files_read() for tracker in self._all_trackers()))

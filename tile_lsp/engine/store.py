@@ -127,7 +127,7 @@ class Store:
         for path in _files(self.directory / "index"):
             with contextlib.suppress(OSError):
                 stat = path.stat()
-                size = stat.st_size + sum(blob.size for blob in self._blobs_of(path, stat.st_atime_ns))
+                size = stat.st_size + sum(blob.size for blob in self._blobs_of(path))
                 entries.append((stat.st_atime_ns, stat.st_mtime_ns, size, path))
                 total += size
         entries.sort(key=lambda entry: entry[:2])
@@ -282,22 +282,19 @@ class Store:
                 os.unlink(temporary)
             raise
 
-    def _blobs_of(self, path: Path, read_at_ns: int) -> list[_Blob]:
+    def _blobs_of(self, path: Path) -> list[_Blob]:
         """What an index file names; looking must not count as reading, so the access time is put back."""
         try:
+            before = path.stat()
             blobs = list(msgspec.json.decode(path.read_bytes(), type=_Index).blobs.values())
-            os.utime(path, ns=(read_at_ns, path.stat().st_mtime_ns))
+            os.utime(path, ns=(before.st_atime_ns, path.stat().st_mtime_ns))
         except (OSError, msgspec.MsgspecError):
             return []
         return blobs
 
     def _drop_orphans(self) -> None:
         assert self.directory is not None
-        named = {
-            blob.digest
-            for path in _files(self.directory / "index")
-            for blob in self._blobs_of(path, path.stat().st_atime_ns)
-        }
+        named = {blob.digest for path in _files(self.directory / "index") for blob in self._blobs_of(path)}
         for path in _files(self.directory / "objects"):
             if path.name not in named:
                 with contextlib.suppress(OSError):

@@ -270,7 +270,7 @@ class WorkerPool:
                 except StartFailed as failure:
                     return InferResult(Inference(faults=(failure.fault,)))
                 try:
-                    answer = await worker.ask(payload, self.limits.inference)
+                    answer = await worker.ask(payload, self.limits.inference, where=True)
                 except Lost as lost:
                     worker.kill()
                     nursery.prepare()

@@ -16,18 +16,20 @@ if TYPE_CHECKING:
 
 SECTION = "tile-lsp"
 _PATIENCE = 5.0
-"""Seconds that a client gets to say its settings before the work begins without them."""
+"""Seconds that a client gets to say its settings before the work begins without them. They count once it says them."""
 
 
 async def pull_configuration(server: TileServer, folders: Sequence[Folder]) -> None:
     """Ask for the settings of folders, where the client has any to ask for."""
-    if not server.client.configuration or not folders:
-        return
+    if server.client.configuration and folders:
+        await asyncio.wait({server.background(_pull(server, folders))}, timeout=_PATIENCE)
+
+
+async def _pull(server: TileServer, folders: Sequence[Folder]) -> None:
     items = [types.ConfigurationItem(scope_uri=folder.uri, section=SECTION) for folder in folders]
-    asked = server.workspace_configuration_async(types.ConfigurationParams(items=items))
     try:
-        answers = await asyncio.wait_for(asked, _PATIENCE)
-    except (JsonRpcException, TimeoutError):
+        answers = await server.workspace_configuration_async(types.ConfigurationParams(items=items))
+    except JsonRpcException:
         return
     for folder, settings in zip(folders, answers or (), strict=False):
         if isinstance(settings, dict):

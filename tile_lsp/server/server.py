@@ -215,6 +215,8 @@ class TileServer(LanguageServer):
         self._watcher = Watcher(self.folders.roots, self.files_changed)
         self._watcher.follow(self._followed)
         await self._watcher.start()
+        for session in self.folders.sessions:
+            session.look_again()  # a file may have been written since it was read, and before it was watched
 
     def follow_files(self, paths: frozenset[str]) -> None:
         """Look at these files too, for a client that does not, wherever they are."""

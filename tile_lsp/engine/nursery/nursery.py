@@ -91,7 +91,7 @@ class Nursery:
             if self._servant is None or not self._servant.alive:
                 self._servant = await self._breeder.make()
             try:
-                return await self._servant.ask(message, self._limits.inference)
+                return await self._servant.ask(message, self._limits.start)
             except BaseException:
                 self._servant.kill()
                 raise

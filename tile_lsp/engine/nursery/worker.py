@@ -21,8 +21,8 @@ _LINE_LIMIT = 1 << 28
 _OUTERMOST = re.compile(r'__main__\.py", line \d+ in <module>\n\Z')
 #: How often a worker that has not answered yet is looked at (s).
 _LOOK_AFTER = 0.5
-#: For a worker that is out of time to print where it is (s).
-_LAST_WORDS = 0.5
+#: For a worker that is out of time to print where it is (s). On a busy machine it waits for its turn.
+_LAST_WORDS = 5.0
 
 
 class Lost(Exception):
@@ -91,19 +91,20 @@ class Worker:
     def tell(self, message: bytes) -> None:
         self._writer.write(message + b"\n")
 
-    async def ask(self, message: bytes, timeout: float) -> bytes:  # noqa: ASYNC109
-        """One request, one answer. Raises `Lost`."""
+    async def ask(self, message: bytes, timeout: float, *, where: bool = False) -> bytes:  # noqa: ASYNC109
+        """One request, one answer. Raises `Lost`. `where`: it is to print where it is when it is out of time."""
         self.tell(message)
-        return await self.hear(timeout)
+        return await self.hear(timeout, where=where)
 
-    async def hear(self, timeout: float) -> bytes:  # noqa: ASYNC109
+    async def hear(self, timeout: float, *, where: bool = False) -> bytes:  # noqa: ASYNC109
         """What it says next. Raises `Lost`."""
         try:
             async with asyncio.timeout(timeout):
                 await self._writer.drain()
                 answer = await self._line()
         except TimeoutError:
-            await self._where_it_is()
+            if where:
+                await self._say_where()
             raise Lost("timeout", seconds=timeout) from None
         except (ConnectionError, ValueError):
             answer = b""
@@ -152,7 +153,7 @@ class Worker:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(self._pid, number)
 
-    async def _where_it_is(self) -> None:
+    async def _say_where(self) -> None:
         """Have it print its Python frames, as it does on this signal."""
         if self._pid is None or self.ending.done():
             return
