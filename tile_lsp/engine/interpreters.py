@@ -36,13 +36,13 @@ def candidates(path: str, roots: Sequence[str], setting: str | None = None) -> I
 def _all(path: str, roots: Sequence[str], setting: str | None) -> Iterator[Candidate]:
     if setting:
         yield Candidate(_absolute(setting, roots), "setting tile-lsp.python")
-    if environment := os.environ.get("VIRTUAL_ENV"):
-        yield Candidate(_python_of(Path(environment)), "VIRTUAL_ENV")
     for folder in _upwards(Path(path).parent, roots):
         for name in (".venv", "venv"):
             yield Candidate(_python_of(folder / name), f"{name} beside the file")
-    if prefix := os.environ.get("CONDA_PREFIX"):
-        yield Candidate(_python_of(Path(prefix)), "CONDA_PREFIX")
+    # What was activated where this process was started: it is the same for every workspace, and may be our own.
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        if prefix := os.environ.get(name):
+            yield Candidate(_python_of(Path(prefix)), name)
     if found := shutil.which("python3") or shutil.which("python"):
         yield Candidate(found, "PATH")
     yield Candidate(sys.executable, "tile-lsp's own interpreter")
