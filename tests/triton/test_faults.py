@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.support.workbench import Workbench, workbench
@@ -283,6 +285,51 @@ def k(x_ptr):
     assert by_line == {"y", "z"}
     assert len(found) <= 4
     assert all("32 times in the PTX, first in line " in item.message for item in found)
+
+
+IMPORTS = "import triton\nimport triton.language as tl\n"
+
+
+async def test_an_import_that_python_refuses_since_it_leads_back_is_told_where_it_stands(bench: Workbench):
+    bench.write("back.py", f"{IMPORTS}from circle import SCALE\n\n\n@triton.jit\ndef twice(x):\n    return x * SCALE\n")
+    text = """\
+from back import twice
+SCALE = tl.constexpr(2)
+
+# tile-lsp: x_ptr=*fp32
+@triton.jit
+def k(x_ptr):
+    tl.store(x_ptr, twice(1.0))
+"""
+    await write(bench, "circle.py", text)
+    (fault,) = bench.kernel("circle.py").faults
+    assert fault.message.startswith(
+        "ImportError: cannot import name 'SCALE' from partially initialized module 'circle'"
+    )
+    places = bench.kernel("circle.py").positions.chain(fault.chain)
+    assert [(Path(place.path).name, place.span.line) for place in places] == [("back.py", 3), ("circle.py", 5)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("SCALE = tl.constexpr(2)\nfrom {other} import twice", "from {other} import SCALE\n{twice}"),
+        # Those who launch the kernel import the other one first.
+        ("from {other} import twice\nSCALE = tl.constexpr(2)", "{twice}\nfrom {other} import SCALE\nWIDE = SCALE"),
+        ("import {other}\nfrom {other} import twice\nSCALE = tl.constexpr(2)", "import {other}\n{twice}"),
+    ],
+)
+async def test_imports_in_a_circle_that_python_bears(bench: Workbench, first: str, second: str):
+    name = f"ring_{len(first)}_{len(second)}"
+    twice = "@triton.jit\ndef twice(x):\n    return x * SCALE\n"
+    if "WIDE" in second:
+        twice = twice.replace("SCALE", "WIDE")
+    elif "from" not in second:
+        twice = twice.replace("SCALE", f"{name}.SCALE")
+    bench.write(f"{name}_other.py", IMPORTS + second.format(other=name, twice=twice))
+    kernel = "\n\n# tile-lsp: x_ptr=*fp32\n@triton.jit\ndef k(x_ptr):\n    tl.store(x_ptr, twice(1.0) * SCALE)\n"
+    await write(bench, f"{name}.py", first.format(other=f"{name}_other") + kernel)
+    assert not bench.kernel(f"{name}.py").faults
 
 
 @pytest.mark.parametrize(

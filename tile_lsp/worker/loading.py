@@ -51,6 +51,8 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         # Modules outside the closure that it imports by name at run time: they find what is there, and what is not.
         self._import_outside = standins.importer(True, absent) if absent is not None else self._import
         self._hidden: dict[str, ModuleType | None] = {}
+        self._to_come: dict[str, Sequence[Mapping[str, Any]]] = {}
+        """Of modules that are being executed, the members that have yet to be."""
         self._parents = {} if self.whole_module else dict(_parent_packages(closure["modules"]))
 
     def __enter__(self) -> Loader:
@@ -80,13 +82,29 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """What the entry's expression evaluates to, and its module. Raises `faults.Refused`."""
         with self.executed.tracing():
             try:
-                module = importlib.import_module(self.entry["module"])
+                module = self._imported()
                 expression = compile(self.entry["expression"], _ENTRY, "eval", dont_inherit=True)
                 return eval(expression, module.__dict__), module
             except BaseException as error:
                 fault = self.fault_of(error)
                 name = _argument_at(self.entry["expression"], faults.chain_of(error.__traceback__, (_ENTRY,)))
                 raise faults.Refused({**fault, "argument": name} if name else fault) from error
+
+    def _imported(self) -> ModuleType:
+        """The entry's module. Two that import each other may only bear to be imported the other way round."""
+        try:
+            return importlib.import_module(self.entry["module"])
+        except ImportError as error:
+            importer = next((place[0].partition("/")[0] for place in self.fault_of(error).get("chain", ())), "")
+            if error.name not in self._modules or importer in ("", error.name, self.entry["module"]):
+                raise
+            try:
+                for name in self._modules:
+                    sys.modules.pop(name, None)
+                importlib.import_module(importer)
+                return importlib.import_module(self.entry["module"])
+            except ImportError:
+                raise error from None
 
     def evaluate(self, expression: str, module: ModuleType) -> Any:
         """A value that an argument names, in the kernel's module. Raises `faults.Refused`."""
@@ -127,7 +145,9 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         described = self._modules.get(module.__name__)
         if self._absent is not None:
             module.__dict__["__getattr__"] = functools.partial(self._unbound, module.__name__)
-        for member in described["members"] if described else ():
+        members = described["members"] if described else ()
+        for index, member in enumerate(members):
+            self._to_come[module.__name__] = members[index + 1 :]
             if self._absent is not None and self.whole_module:
                 self._execute_by_statement(module, member, _flags(member.get("future", ())))
                 continue
@@ -139,12 +159,15 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                     exec(code, module.__dict__)
             except Exception as error:
                 self._miss(module, ast.parse(member["text"]), error)
+        self._to_come.pop(module.__name__, None)
 
     def _unbound(self, module: str, name: str) -> Any:
         """`from package import module` asks the package first, and takes any answer."""
         inner = f"{module}.{name}"
         if inner in self._modules or inner in self._parents:
             return importlib.import_module(inner)
+        if any(name in _bound(ast.parse(member["text"])) for member in self._to_come.get(module, ())):
+            raise AttributeError(f"partially initialized module {module!r} has no attribute {name!r} ({_CIRCULAR})")
         assert self._absent is not None
         return self._absent.unbound(module, name)
 
@@ -163,7 +186,8 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         Raises the error where the kernel itself is what failed, or where nothing may be absent.
         """
         names = _bound(tree)
-        if self._absent is None or self._binds_entry(module.__name__, names):
+        circular = isinstance(error, (ImportError, AttributeError)) and _CIRCULAR in str(error)
+        if self._absent is None or circular or self._binds_entry(module.__name__, names):
             raise error
         self._absent.lost(module, names, faults.describe(error))
 
@@ -172,6 +196,10 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return module == self.entry["module"] and any(
             isinstance(node, ast.Name) and node.id in names for node in ast.walk(root)
         )
+
+
+#: As Python says it of an import, too.
+_CIRCULAR = "most likely due to a circular import"
 
 
 def _bound(tree: ast.AST) -> set[str]:
