@@ -16,8 +16,9 @@ export function registerActions(kernels: Kernels, listings: Listings): Disposabl
         "source.tile.pin",
       );
       const edit = offered.find(({ title }) => title.endsWith(` of ${kernel.name}`))?.edit;
-      if (edit) await workspace.applyEdit(edit);
-      else window.showInformationMessage(`Nothing about the arguments of ${kernel.name} is assumed.`);
+      if (edit && !(await workspace.applyEdit(edit))) {
+        window.showErrorMessage(`The arguments of ${kernel.name} could not be written: is its file read-only?`);
+      } else if (!edit) window.showInformationMessage(`Nothing about the arguments of ${kernel.name} is assumed.`);
     }),
     commands.registerCommand("tile-lsp.copyCommandLine", async () => {
       const listing = window.activeTextEditor && listings.get(window.activeTextEditor.document.uri);

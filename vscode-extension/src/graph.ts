@@ -17,8 +17,9 @@ import { graphPage } from "./graphPage";
 import type { Kernels } from "./kernels";
 import type { Listings } from "./listings";
 import type { GraphBlock, GraphParams, GraphResult, Location } from "./protocol";
-import { ask } from "./requests";
+import { ask, demand } from "./requests";
 import type { Server } from "./server";
+import { lacking } from "./tell";
 
 /** Stages that have a graph, and their names for people. */
 const STAGES: Record<string, string> = { sass: "SASS", llvm: "LLVM IR" };
@@ -59,14 +60,18 @@ export class Graphs implements Disposable {
     if (!kernel) return;
     const there = Object.keys(STAGES).filter((stage) => kernel.stages.includes(stage));
     const stage = [given, listing?.stage].find((one) => one && there.includes(one)) ?? (await pick(there));
-    if (!stage) return;
+    if (!stage) {
+      if (!there.length) lacking(`There is no control-flow graph of ${kernel.name}: it has neither SASS nor LLVM IR.`);
+      return;
+    }
     const job = listing?.pinned ? listing.job : null;
-    await this.draw({ textDocument: { uri: kernel.uri }, kernel: kernel.name, stage, job });
+    await this.draw({ textDocument: { uri: kernel.uri }, kernel: kernel.name, stage, job }, demand);
   }
 
-  private async draw(params: GraphParams): Promise<void> {
+  /** @param question `demand` where somebody asked for it just now. */
+  private async draw(params: GraphParams, question: typeof demand = ask): Promise<void> {
     this.shown = params;
-    const result = await ask(this.server, "tile/graph", params);
+    const result = await question(this.server, "tile/graph", params);
     if (!result || this.shown !== params) return;
     const { draw } = await import("./graphviz.js");
     this.svg = result.dot ? await draw(result.dot) : "";

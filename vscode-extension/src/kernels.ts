@@ -3,8 +3,9 @@ import { commands, type Disposable, EventEmitter, type TextEditor, Uri, window, 
 import { isSource } from "./languages";
 import type { Listings } from "./listings";
 import type { Job, Kernel } from "./protocol";
-import { ask } from "./requests";
+import { ask, demand } from "./requests";
 import type { Server } from "./server";
+import { lacking } from "./tell";
 
 /** Stages that have a command; the key `tile-lsp.has.<stage>` enables it. */
 const STAGES = ["typed", "tileir", "ttgir", "llvm", "ptx", "sass"];
@@ -62,19 +63,35 @@ export class Kernels implements Disposable {
     return around?.at(-1) ?? [seen, kernels].find((some) => some.length === 1)?.[0];
   }
 
-  /** `current`, else the one that the user picks. */
+  /** `current`, else the one that the user picks. Where there is none they are told so. */
   async choose(): Promise<Kernel | undefined> {
-    await this.refresh();
+    const front = this.front();
+    if (!front) {
+      lacking("There is no kernel here: open a file that has one, or a listing of one.");
+      return undefined;
+    }
+    if (!(await this.of(front, demand))) return undefined;
+    await this.publish();
     const current = this.current();
     if (current) return current;
     const items = this.inFront().map((kernel) => ({ label: kernel.name, description: describe(kernel), kernel }));
+    if (!items.length) lacking(`No kernel was found in ${workspace.asRelativePath(front)}.`);
     return items.length ? (await window.showQuickPick(items, { title: "Kernel" }))?.kernel : undefined;
   }
 
-  /** Ask the server anew about one file. */
-  async of(uri: Uri): Promise<readonly Kernel[]> {
-    const result = await ask(this.server, "tile/jobs", { textDocument: { uri: uri.toString() } });
-    const kernels = result?.kernels ?? [];
+  /** One of a file, by its name. Where there is none the user, who asked for it, is told so. */
+  async named(uri: Uri, name: string): Promise<Kernel | undefined> {
+    const kernels = await this.of(uri, demand);
+    const found = kernels?.find((kernel) => kernel.name === name);
+    if (kernels && !found) lacking(`${workspace.asRelativePath(uri)} has no kernel ${name} any more.`);
+    return found;
+  }
+
+  /** Ask the server anew about one file. Undefined where there is no answer. */
+  private async of(uri: Uri, question: typeof demand = ask): Promise<readonly Kernel[] | undefined> {
+    const result = await question(this.server, "tile/jobs", { textDocument: { uri: uri.toString() } });
+    if (!result) return undefined;
+    const kernels = result.kernels;
     this.known.set(uri.toString(), kernels);
     return kernels;
   }

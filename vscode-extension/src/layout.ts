@@ -13,8 +13,9 @@ import {
 import { layoutPage } from "./layoutPage";
 import { moved } from "./moved";
 import type { LayoutParams, LayoutResult } from "./protocol";
-import { ask } from "./requests";
+import { ask, demand } from "./requests";
 import type { Server } from "./server";
+import { lacking } from "./tell";
 
 /** Milliseconds after a kernel changed before its picture is drawn anew. */
 const QUIET = 300;
@@ -39,10 +40,13 @@ export class ThreadMaps implements Disposable {
 
   private async show(): Promise<void> {
     const editor = window.activeTextEditor;
-    if (!editor) return;
+    if (!editor) {
+      lacking("A thread map is of what is at the cursor: put it on a name in a kernel of Triton, or into its TTGIR.");
+      return;
+    }
     const { line, character } = editor.selection.active;
     const params = { textDocument: { uri: editor.document.uri.toString() }, position: { line, character } };
-    const result = await ask(this.server, "tile/layout", params);
+    const result = await demand(this.server, "tile/layout", params);
     if (!result) return;
     if (!result.layouts.length) {
       window.showInformationMessage(`There is no thread map here: ${result.problem}.`);

@@ -4,6 +4,7 @@ import type { Kernels } from "./kernels";
 import type { Listing, Listings } from "./listings";
 import type { Kernel } from "./protocol";
 import { open } from "./show";
+import { lacking } from "./tell";
 
 export function registerPin(kernels: Kernels, listings: Listings): Disposable {
   const swap = (other: (kernel: Kernel, listing: Listing) => string | undefined) => async () => {
@@ -11,7 +12,14 @@ export function registerPin(kernels: Kernels, listings: Listings): Disposable {
     const listing = editor && listings.get(editor.document.uri);
     const kernel = kernels.current();
     const uri = listing && kernel && other(kernel, listing);
-    if (!editor || !uri) return;
+    if (!editor || !uri) {
+      lacking(
+        listing
+          ? `${listing.kernel} is no longer what this listing is of: there is nothing to pin it to.`
+          : "There is no listing in front: Show SASS for Kernel opens one.",
+      );
+      return;
+    }
     const { selection, visibleRanges, viewColumn } = editor;
     const old = window.tabGroups.activeTabGroup.activeTab;
     const opened = await open(Uri.parse(uri), viewColumn ?? 1);

@@ -2,7 +2,7 @@
 import { commands, type Disposable, ThemeIcon, Uri, window } from "vscode";
 import type { Kernels } from "./kernels";
 import type { Job, Kernel } from "./protocol";
-import { ask } from "./requests";
+import { demand } from "./requests";
 import type { Server } from "./server";
 
 /** What the server's `tile.selectJob` takes. */
@@ -27,7 +27,7 @@ export class Select implements Disposable {
 
   /** What a lens or a code action asks for. */
   async selection({ uri, kernel: name, index }: Selection): Promise<void> {
-    const kernel = (await this.kernels.of(Uri.parse(uri))).find((one) => one.name === name);
+    const kernel = await this.kernels.named(Uri.parse(uri), name);
     if (!kernel) return;
     if (index === undefined) await this.pick(kernel);
     else await this.select(kernel, index);
@@ -50,7 +50,7 @@ export class Select implements Disposable {
   }
 
   private async select(kernel: Kernel, index: number): Promise<void> {
-    await ask(this.server, "tile/selectJob", { textDocument: { uri: kernel.uri }, kernel: kernel.name, index });
+    await demand(this.server, "tile/selectJob", { textDocument: { uri: kernel.uri }, kernel: kernel.name, index });
     await this.kernels.refresh();
   }
 

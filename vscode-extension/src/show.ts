@@ -3,6 +3,7 @@ import { commands, type Disposable, languages, type TextEditor, Uri, ViewColumn,
 import type { Kernels } from "./kernels";
 import { type Listings, SCHEME } from "./listings";
 import type { Job, Kernel } from "./protocol";
+import { lacking } from "./tell";
 
 /** Command → stage. The titles are in package.json. */
 const COMMANDS: Record<string, string> = {
@@ -49,13 +50,13 @@ export class Show implements Disposable {
   async kernel(kernel: Kernel, stage: string, job?: Job, column = listingColumn()): Promise<TextEditor | undefined> {
     const uri = (job ?? kernel).documents[stage];
     if (uri) return open(Uri.parse(uri), column);
-    window.showInformationMessage(`There is no ${stage} of ${kernel.name}.`);
+    lacking(`There is no ${stage} of ${kernel.name}: a kernel of ${kernel.frontend} has ${kernel.stages.join(", ")}.`);
     return undefined;
   }
 
   /** What a lens or a code action asks for; `pin`: of the job that is active now. */
   async view({ uri, kernel: name, stage = "sass", job }: View, pin: boolean): Promise<void> {
-    const kernel = (await this.kernels.of(Uri.parse(uri))).find((one) => one.name === name);
+    const kernel = await this.kernels.named(Uri.parse(uri), name);
     const pinned = kernel?.jobs.find(({ token, active }) => (job ? token === job : pin && active));
     if (kernel) await this.kernel(kernel, stage, pinned);
   }
