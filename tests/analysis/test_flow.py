@@ -111,6 +111,34 @@ def test_llvm(text: str, expected: str):
     check(flow.of_llvm(text.split("\n")), expected)
 
 
+def test_amdgcn():
+    text = """\
+k:                                      ; @k
+; %bb.0:
+\ts_cmp_lt_i32 s0, 1
+\ts_cbranch_scc1 .LBB0_3
+.LBB0_1:                                ; %loop
+\t; k.py:2: while x:
+\tv_mov_b32_e32 v0, 0
+\ts_cbranch_execnz .LBB0_1
+; %bb.2:
+\ts_branch .LBB0_3
+.LBB0_3:
+\ts_endpgm
+\t.section\t.rodata
+amdhsa.kernels:
+"""
+    expected = """
+    k:
+      0 entry 2-3 -> 3 SCC = 1, 1
+      1 .LBB0_1 6-7 -> 1* EXEC ≠ 0, 2
+      2 - 9-9 -> 3
+      3 .LBB0_3 11-11 ->
+    """
+    check(flow.of_amdgcn(text.split("\n")), expected)
+
+
 def test_nothing_to_read():
+    assert flow.of_amdgcn(["; no code", ""]) == ()
     assert flow.of_sass(["// no code", ""]) == ()
     assert flow.of_llvm(["; no code", "", "declare void @f()"]) == ()

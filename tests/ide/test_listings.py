@@ -53,6 +53,21 @@ SASS = """\
             /*0010*/       FFMA.FTZ R1, -R2, 0x3f, c[0x0][0x28] ;               /* B------:R-:W-:-:S01 */
             /*0020*/       EXIT ;                                               /* B------:R-:W-:-:S05 */
 """
+AMDGCN = """\
+    ; AMDGCN of k for gfx942
+
+    \t.globl\tk
+    k:                                      ; @k
+    ; %bb.0:
+    \ts_cmp_lt_i32 s0, 1
+    \ts_cbranch_scc1 .LBB0_2
+    .LBB0_1:
+    \t; k.py:2: while x:
+    \tv_mov_b32_e32 v0, 0x7f
+    .LBB0_2:
+    \ts_endpgm
+    \t.section\t.rodata
+"""
 
 
 def document(stage: Stage, text: str) -> Document:
@@ -74,6 +89,16 @@ def parts(found):
         ),
         (Stage.TILEIR, TILEIR, [("k", "function", 2, 9, [("for", "region", 4, 7, [])])]),
         (Stage.SASS, SASS, [("k", "function", 2, 7, [("k", "block", 3, 3, []), (".L_x_0", "block", 6, 7, [])])]),
+        (
+            Stage.AMDGCN,
+            AMDGCN,
+            [
+                (
+                    *("k", "function", 3, 11),
+                    [("entry", "block", 5, 6, []), (".LBB0_1", "block", 9, 9, []), (".LBB0_2", "block", 11, 11, [])],
+                )
+            ],
+        ),
         (Stage.TYPED, "x: Tile[int32,()] = f()", []),
         (Stage.PTX, ".visible .entry k(", [("k", "function", 0, 0, [])]),
         (Stage.TILEIR, "entry @k {", [("k", "function", 0, 0, [])]),
@@ -127,6 +152,15 @@ def tokens(stage: Stage, row: str) -> list[tuple[str, str]]:
             "h.py:11:12 block: Tile[int32,()] = 1  ← matmul.py:36",
             "number:h.py:11:12 variable:block type:Tile[int32,()] = 1",
         ),
+        (
+            Stage.AMDGCN,
+            "global_store_dwordx4 v[0:1], v2, s[2:3] offset:16 sc0 ; x",
+            (
+                "function:global_store_dwordx4 variable:v[0:1] variable:v2 variable:s[2:3] type:offset number:16 "
+                "type:sc0 comment:; x"
+            ),
+        ),
+        (Stage.AMDGCN, "s_cbranch_vccz .LBB0_2", "function:s_cbranch_vccz label:.LBB0_2"),
         (Stage.RESOURCES, "registers 40", ""),
     ],
 )

@@ -36,5 +36,5 @@ async def test_why_there_is_none(workspace):
         found = await ws.client.ask("tile/graph", {**named, "stage": "sass"})
         assert (found["dot"], found["blocks"]) == ("", [])
         assert "nothing" in found["problems"][0]
-        with pytest.raises(RpcError, match="ptx has no control-flow graph; llvm, sass have one"):
+        with pytest.raises(RpcError, match="ptx has no control-flow graph; llvm, sass, amdgcn have one"):
             await ws.client.ask("tile/graph", {**named, "stage": "ptx"})

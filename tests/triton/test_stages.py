@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.workbench import Workbench
-from tile_lsp.analysis import cubin, ptx_text, sass
+from tile_lsp.analysis import cubin, flow, ptx_text, sass
+from tile_lsp.analysis.opcodes import explain
+from tile_lsp.ide.code_lens import code_lenses
+from tile_lsp.ide.stages import machine_code
 from tile_lsp.model.outcome import Fault
 from tile_lsp.model.stage import Stage
 
@@ -65,6 +68,15 @@ async def test_amd_has_amdgcn_in_place_of_ptx_and_sass(bench: Workbench, kernel:
     shown = await bench.show(file, Stage.AMDGCN, name)
     assert "s_endpgm" in shown.text
     assert len({chain[0].line for line in shown.lines for chain in line}) > 3
+    rows = shown.text.split("\n")
+    found = [explain(Stage.AMDGCN, rows, row) for row in range(len(rows))]
+    assert [one.name for one in found if one is not None and not one.does] == []
+    (function,) = flow.of_amdgcn(rows)
+    assert function.name == name
+    lenses = {lens.stage for lens in code_lenses(bench.session.snapshot(), bench.path(file)) if lens.kernel == name}
+    assert Stage.AMDGCN in lenses
+    assert not lenses & {Stage.PTX, Stage.SASS}
+    assert machine_code(bench.kernel(file, name)) is Stage.AMDGCN
     fault = await bench.session.artifact(bench.path(file), name, Stage.SASS)
     assert isinstance(fault, Fault)
     assert "amdgcn" in fault.message

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterator, Sequence
 
 from tile_lsp.model.location import Chain, Place
 from tile_lsp.model.outcome import Artifact
 from tile_lsp.model.stage import Stage
+
+from .sass import Block, FunctionRange
 
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"(?:\s+"((?:[^"\\]|\\.)*)")?')
 #: `.loc 1 53 14 is_stmt 0 ; main/kernel:53:14 @[ main/kernel:60:2 ]`
@@ -46,6 +50,47 @@ def read(text: str) -> Artifact:
         lines.pop()
         rows.pop()
     return Artifact(Stage.AMDGCN, "\n".join(lines) + "\n", tuple((chain,) if chain else () for chain in rows))
+
+
+_LABEL = re.compile(r"([\w.$]+):")
+_INSTRUCTION = re.compile(r"\s+([a-z]\w*)")
+_ENDS_BLOCK = ("s_branch", "s_cbranch", "s_endpgm", "s_setpc")
+
+
+def opcode(row: str) -> str:
+    """Of an instruction; empty for any other row."""
+    match = _INSTRUCTION.match(row)
+    return match[1] if match is not None else ""
+
+
+def outline(rows: Sequence[str]) -> tuple[FunctionRange, ...]:
+    """Functions and their basic blocks, for folding, symbols and control flow."""
+    return tuple(_functions(rows))
+
+
+def _functions(rows: Sequence[str]) -> Iterator[FunctionRange]:
+    starts = [row for row, text in enumerate(rows) if (match := _LABEL.match(text)) and not match[1].startswith(".")]
+    for start, end in itertools.pairwise([*starts, len(rows)]):
+        end = next((row for row in range(start, end) if rows[row].strip().startswith(".section")), end)
+        blocks = tuple(_blocks(rows, start + 1, end))
+        if blocks:
+            yield FunctionRange(rows[start].partition(":")[0], start, blocks[-1].last, blocks)
+
+
+def _blocks(rows: Sequence[str], first: int, end: int) -> Iterator[Block]:
+    label, start, last = "", -1, -1
+    for row in range(first, end):
+        match = _LABEL.match(rows[row])
+        name = opcode(rows[row])
+        if name:
+            start, last = (row if start < 0 else start), row
+        if start >= 0 and (match is not None or name.startswith(_ENDS_BLOCK)):
+            yield Block(label, start, last)
+            label, start = "", -1
+        if match is not None:
+            label = match[1]
+    if start >= 0:
+        yield Block(label, start, last)
 
 
 #: What the assembler's metadata and LLVM's own remarks at a function's end are called there.

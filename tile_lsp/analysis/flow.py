@@ -2,6 +2,8 @@
 
 SASS: a branch that is predicated, or that takes a predicate, may fall through; `BSYNC` goes on where the `BSSY` of its
 barrier says that threads meet again. Calls return, so they end no block.
+
+AMDGCN: lanes that do not take a branch are masked, so only what a whole wave does is control flow.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from . import sass
+from . import amdgcn, sass
 
 
 class Edge(msgspec.Struct, frozen=True):
@@ -65,7 +67,15 @@ def of_llvm(rows: Sequence[str]) -> tuple[Function, ...]:
     return tuple(found)
 
 
-# -- what both have in common ------------------------------------------------------------------------------------------
+def of_amdgcn(rows: Sequence[str]) -> tuple[Function, ...]:
+    """Of a listing that `amdgcn.read` made, whatever lines stand between its own."""
+    return tuple(
+        _function(function.name, [_Found(b.label, b.first, b.last) for b in function.blocks], _amdgcn_edges(rows))
+        for function in amdgcn.outline(rows)
+    )
+
+
+# -- what all have in common ------------------------------------------------------------------------------------------
 
 
 class _Found(msgspec.Struct):
@@ -164,6 +174,32 @@ def _meeting_point(rows: Sequence[str], row: int, barrier: tuple[str, ...]) -> s
             if instruction is not None and instruction.operands[:1] == barrier and instruction.labels:
                 return instruction.labels[-1]
     return None
+
+
+# -- AMDGCN ------------------------------------------------------------------------------------------------------------
+
+_CONDITIONS = {
+    "scc0": "SCC = 0",
+    "scc1": "SCC = 1",
+    "vccz": "VCC = 0",
+    "vccnz": "VCC ≠ 0",
+    "execz": "EXEC = 0",
+    "execnz": "EXEC ≠ 0",
+}
+
+
+def _amdgcn_edges(rows: Sequence[str]) -> _EdgesOf:
+    def edges(found: list[_Found], at: int) -> _Targets:
+        words = rows[found[at].last].split()
+        name, label = words[0], words[1] if len(words) > 1 else ""
+        if name.startswith("s_cbranch_"):
+            condition = name.removeprefix("s_cbranch_")
+            return [(label, _CONDITIONS.get(condition, condition)), (at + 1, "")]
+        if name == "s_branch":
+            return [(label, "")]
+        return [] if name.startswith(("s_endpgm", "s_setpc")) else [(at + 1, "")]
+
+    return edges
 
 
 # -- LLVM IR -----------------------------------------------------------------------------------------------------------

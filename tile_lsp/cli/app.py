@@ -83,8 +83,8 @@ def show(
     return run(ShowRequest(stage, kernel, arguments, targets, hints, python, as_json, stats))
 
 
-@commands.command(short_help="control-flow graph of a kernel's SASS or LLVM IR")
-@click.argument("stage", type=click.Choice(["sass", "llvm"]))
+@commands.command(short_help="control-flow graph of a kernel's machine code or LLVM IR")
+@click.argument("stage", type=click.Choice(["sass", "amdgcn", "llvm"]))
 @click.argument("kernel", metavar="FILE::KERNEL")
 @click.option(
     "--arg", "arguments", multiple=True, metavar="NAME=TYPE", help="An argument's type, or a constant's value."

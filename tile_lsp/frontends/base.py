@@ -248,8 +248,12 @@ class Tunes(Protocol):
 
 @runtime_checkable
 class BlobsByTarget(Protocol):
-    """A front end whose stages are read from other blobs for another vendor's targets."""
+    """A front end for the targets of several vendors, whose stages differ or are read from other blobs."""
 
     def blobs_for_target(self, stage: Stage, target: str | None) -> tuple[str, ...]:
         """As `FrontEnd.blobs_for`."""
+        ...
+
+    def stages_for_target(self, target: str | None) -> tuple[Stage, ...]:
+        """Those of `FrontEnd.stages` that there are for a target; all where there is none yet."""
         ...

@@ -12,7 +12,7 @@ from tile_lsp.frontends import FRONTENDS
 from tile_lsp.ide.comment_help import comments_above
 from tile_lsp.ide.jobs import arguments_line, assumed
 from tile_lsp.ide.kernels import kernels_at
-from tile_lsp.ide.stages import FORMATS, stages_of
+from tile_lsp.ide.stages import FORMATS, machine_code, stages_of
 from tile_lsp.model.job import Job
 from tile_lsp.model.location import Span
 from tile_lsp.model.outcome import FaultKind
@@ -57,7 +57,13 @@ def code_actions(snapshot: Snapshot, path: str, first: int, last: int) -> tuple[
             actions.append(_command(kernel, "tile.selectJob", f"Select the configuration of {kernel.name}", "select"))
         if kernel.job is not None:
             actions.append(
-                _command(kernel, "tile.copyCommandLine", f"Command line for {kernel.name}", "commandLine", Stage.SASS)
+                _command(
+                    kernel,
+                    "tile.copyCommandLine",
+                    f"Command line for {kernel.name}",
+                    "commandLine",
+                    machine_code(kernel),
+                )
             )
     if kernels:
         actions.append(_command(kernels[0], "tile.openSettings", "Open the settings of tile-lsp", "settings"))
@@ -78,7 +84,7 @@ def _retry(kernel: KernelView) -> CodeAction:
 def _show(kernel: KernelView) -> list[CodeAction]:
     return [
         _command(kernel, "tile.show", f"Show {FORMATS[stage].title} of {kernel.name}", stage.value, stage)
-        for stage in stages_of(kernel.frontend)
+        for stage in stages_of(kernel, kernel.job)
     ]
 
 

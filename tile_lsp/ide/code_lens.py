@@ -12,7 +12,7 @@ from tile_lsp.ide.stages import FORMATS, stages_of
 from tile_lsp.model.location import Span
 from tile_lsp.model.stage import Stage
 
-STAGES = (Stage.TYPES, Stage.TYPED, Stage.TILEIR, Stage.TTGIR, Stage.LLVM, Stage.PTX, Stage.SASS)
+STAGES = (Stage.TYPES, Stage.TYPED, Stage.TILEIR, Stage.TTGIR, Stage.LLVM, Stage.PTX, Stage.SASS, Stage.AMDGCN)
 """Those that get a lens, where the front end has them; the code actions offer all."""
 
 
@@ -31,7 +31,7 @@ def code_lenses(snapshot: Snapshot, path: str) -> tuple[Lens, ...]:
     return tuple(
         Lens(kernel.name_span, kernel.name, stage)
         for kernel in file.kernels
-        for stage in (*(stage for stage in STAGES if stage in stages_of(kernel.frontend)), None)
+        for stage in (*(stage for stage in STAGES if stage in stages_of(kernel, kernel.job)), None)
     )
 
 

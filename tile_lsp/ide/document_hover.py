@@ -133,6 +133,7 @@ _LABELS = {
     Stage.PTX: re.compile(r"(\$[\w$]+):"),
     Stage.PTX_LLVM: re.compile(r"(\$[\w$]+):"),
     Stage.LLVM: re.compile(r"([\w.$]+):"),
+    Stage.AMDGCN: re.compile(r"(\.L\w+):"),
 }
 
 

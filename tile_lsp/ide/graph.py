@@ -13,12 +13,13 @@ from tile_lsp.ide.documents import Document
 from tile_lsp.model.location import SourceRange
 from tile_lsp.model.stage import Stage
 
-STAGES = (Stage.LLVM, Stage.SASS)
+STAGES = (Stage.LLVM, Stage.SASS, Stage.AMDGCN)
 """Those whose control flow can be read from their text."""
 
-_READERS = {Stage.SASS: flow.of_sass, Stage.LLVM: flow.of_llvm}
+_READERS = {Stage.SASS: flow.of_sass, Stage.LLVM: flow.of_llvm, Stage.AMDGCN: flow.of_amdgcn}
 _COMMENT = re.compile(r"/\*.*?\*/|^\s*(?://|;).*|;\s*(?=/\*|$)|(?:, ![\w.]+ !\d+)+$")
 """What is no part of an instruction: comments, the semicolon that ends it, metadata."""
+_COMMENTS = {Stage.AMDGCN: re.compile(r"\s*;.*")}
 _HEAD, _TAIL = 8, 3
 """Rows of a block that are shown, of its first and its last ones."""
 _WIDTH = 88
@@ -75,7 +76,8 @@ def graph(document: Document, path: str) -> Graph | None:
 def _node(document: Document, path: str, function: flow.Function, number: int, index: int) -> Node:
     block = function.blocks[index]
     rows = range(block.first, block.last + 1)
-    code = [text for row in rows if (text := _COMMENT.sub("", document.rows[row]).strip())]
+    comment = _COMMENTS.get(document.stage, _COMMENT)
+    code = [text for row in rows if (text := comment.sub("", document.rows[row]).strip())]
     places = [links[0][0] for row in rows if (links := document.links[row]) and document.origins[row] >= 0]
     # An outer place counts where the inner one is in another file: the kernel's own lines are what one looks at.
     own = [

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from tile_lsp.analysis import sass
+from tile_lsp.analysis import amdgcn, sass
 from tile_lsp.ide.documents import Document
 from tile_lsp.model.stage import Stage
 
@@ -25,7 +25,9 @@ class Part(msgspec.Struct, frozen=True):
 def outline(document: Document) -> tuple[Part, ...]:
     match document.stage:
         case Stage.SASS:
-            return _sass(document)
+            return _machine(sass.outline(document.text))
+        case Stage.AMDGCN:
+            return _machine(amdgcn.outline(document.rows))
         case Stage.PTX | Stage.PTX_LLVM | Stage.LLVM:
             return _labelled(document)
         case Stage.TILEIR | Stage.MLIR | Stage.TTIR | Stage.TTGIR:
@@ -34,7 +36,7 @@ def outline(document: Document) -> tuple[Part, ...]:
             return ()
 
 
-def _sass(document: Document) -> tuple[Part, ...]:
+def _machine(functions: tuple[sass.FunctionRange, ...]) -> tuple[Part, ...]:
     return tuple(
         Part(
             function.name,
@@ -43,7 +45,7 @@ def _sass(document: Document) -> tuple[Part, ...]:
             function.last,
             tuple(Part(block.label or "entry", "block", block.first, block.last) for block in function.blocks),
         )
-        for function in sass.outline(document.text)
+        for function in functions
     )
 
 

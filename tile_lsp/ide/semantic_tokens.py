@@ -47,6 +47,16 @@ _PTX = _grammar(
     number=r"\b0[xfd][0-9A-Fa-f]+\b|-?\b\d+(?:\.\d+)?\b",
     function=r"(?<![\w.%])\b[a-z][a-z0-9_]*(?:\.[\w:]+)*(?=[\s;])",
 )
+_AMDGCN = _grammar(
+    comment=r";.*|//.*",
+    string=r'"[^"]*"',
+    label=r"^[\w.$]+:|\.L\w+",
+    keyword=r"^\s*\.\w+",
+    function=r"(?<![\w.:])(?:s|v|ds|global|buffer|flat|scratch|tensor)_[a-z]\w*",
+    variable=r"(?<![\w.])(?:[sva](?:\d+|\[\d+:\d+\])|ttmp\d+|(?:vcc|exec)(?:_lo|_hi)?|scc|m0|null|flat_scratch)(?![\w.])",
+    type=r"(?<![\w.])[a-z]\w*(?=[:(])|(?<=:)[A-Z][A-Z_]+\w*|(?<![\w.])(?:off|offen|idxen|lds|nt|sc[01]|glc|slc|clamp)(?![\w.])",
+    number=r"-?\b0x[0-9a-f]+\b|-?\b\d+(?:\.\d+)?\b",
+)
 _MLIR = _grammar(
     comment=r"//.*",
     string=r'"(?:[^"\\]|\\.)*"',
@@ -74,6 +84,7 @@ _GRAMMARS = {
     Stage.SASS: _SASS,
     Stage.PTX: _PTX,
     Stage.PTX_LLVM: _PTX,
+    Stage.AMDGCN: _AMDGCN,
     Stage.TILEIR: _MLIR,
     Stage.MLIR: _MLIR,
     Stage.TTIR: _MLIR,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from tile_lsp.analysis.snapshot import JobView, KernelView
 from tile_lsp.model.stage import Stage
 
 
@@ -38,9 +39,18 @@ FORMATS = {
 """Every stage that can be shown as text; `cubin` can't."""
 
 
-def stages_of(frontend: str) -> tuple[Stage, ...]:
-    """The stages of a front end that can be shown, in the order of lowering."""
+def stages_of(kernel: KernelView, view: JobView | None) -> tuple[Stage, ...]:
+    """The stages of a kernel's job that can be shown, in the order of lowering."""
     from tile_lsp.frontends import FRONTENDS  # the front ends take time to import, and the server starts without
+    from tile_lsp.frontends.base import BlobsByTarget
 
-    known = next((other.stages for other in FRONTENDS if other.name == frontend), ())
+    front = next((other for other in FRONTENDS if other.name == kernel.frontend), None)
+    known = front.stages if front is not None else ()
+    if isinstance(front, BlobsByTarget) and view is not None:
+        known = front.stages_for_target(view.job.config.target)
     return tuple(stage for stage in known if stage in FORMATS)
+
+
+def machine_code(kernel: KernelView) -> Stage:
+    """What runs on the GPU of the kernel's active job."""
+    return Stage.AMDGCN if Stage.SASS not in (stages := stages_of(kernel, kernel.job)) and stages else Stage.SASS

@@ -25,7 +25,7 @@ export function registerActions(kernels: Kernels, listings: Listings): Disposabl
       const kernel = await kernels.choose();
       if (!kernel) return;
       const { uri, name } = kernel;
-      await commands.executeCommand("tile.copyCommandLine", { uri, kernel: name, stage: listing?.stage ?? "sass" });
+      await commands.executeCommand("tile.copyCommandLine", { uri, kernel: name, stage: listing?.stage ?? null });
     }),
   );
 }

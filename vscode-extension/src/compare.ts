@@ -14,10 +14,11 @@ const TITLES: Record<string, string> = {
   llvm: "LLVM IR",
   ptx: "PTX",
   sass: "SASS",
+  amdgcn: "AMDGCN",
   resources: "Resources",
   remarks: "Remarks",
 };
-const USUAL = ["ptx", "sass"];
+const USUAL = ["ptx", "sass", "amdgcn"];
 
 export function registerCompare(kernels: Kernels, show: Show): Disposable {
   return commands.registerCommand("tile-lsp.compareStages", async () => {

@@ -1,4 +1,4 @@
-// Show Control-Flow Graph: the blocks of a kernel's SASS or LLVM IR as a picture, each linked with its source and its listing.
+// Show Control-Flow Graph: the blocks of a kernel's machine code or LLVM IR as a picture, each linked with its source and its listing.
 import { randomBytes } from "node:crypto";
 import {
   commands,
@@ -22,7 +22,7 @@ import type { Server } from "./server";
 import { lacking } from "./tell";
 
 /** Stages that have a graph, and their names for people. */
-const STAGES: Record<string, string> = { sass: "SASS", llvm: "LLVM IR" };
+const STAGES: Record<string, string> = { sass: "SASS", amdgcn: "AMDGCN", llvm: "LLVM IR" };
 
 /** Milliseconds after a kernel changed before its graph is drawn anew. */
 const QUIET = 300;

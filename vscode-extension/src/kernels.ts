@@ -8,7 +8,7 @@ import type { Server } from "./server";
 import { lacking } from "./tell";
 
 /** Stages that have a command; the key `tile-lsp.has.<stage>` enables it. */
-const STAGES = ["typed", "tileir", "ttgir", "llvm", "ptx", "sass"];
+const STAGES = ["typed", "tileir", "ttgir", "llvm", "ptx", "sass", "amdgcn"];
 
 /** Milliseconds after an edit before kernels are asked for: they move, and new ones appear. */
 const QUIET = 200;

@@ -9,6 +9,7 @@ import { lacking } from "./tell";
 const COMMANDS: Record<string, string> = {
   "tile-lsp.showSass": "sass",
   "tile-lsp.showPtx": "ptx",
+  "tile-lsp.showAmdgcn": "amdgcn",
   "tile-lsp.showTypedIr": "typed",
   "tile-lsp.showTileIr": "tileir",
   "tile-lsp.showTtgir": "ttgir",
@@ -48,7 +49,9 @@ export class Show implements Disposable {
   }
 
   async kernel(kernel: Kernel, stage: string, job?: Job, column = listingColumn()): Promise<TextEditor | undefined> {
-    const uri = (job ?? kernel).documents[stage];
+    const { documents } = job ?? kernel;
+    // Who asks for SASS wants machine code, whoever made the GPU.
+    const uri = documents[stage] ?? (stage === "sass" ? documents.amdgcn : undefined);
     if (uri) return open(Uri.parse(uri), column);
     lacking(`There is no ${stage} of ${kernel.name}: a kernel of ${kernel.frontend} has ${kernel.stages.join(", ")}.`);
     return undefined;

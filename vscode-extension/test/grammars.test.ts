@@ -40,7 +40,15 @@ function tokens(grammar: IGrammar, text: string): string {
 }
 
 describe("grammars", () => {
-  for (const sample of ["matmul.nvsass", "matmul.ptx", "matmul.mlir", "add.ll", "matmul.types", "matmul.tir"]) {
+  for (const sample of [
+    "matmul.nvsass",
+    "matmul.ptx",
+    "add.amdgcn",
+    "matmul.mlir",
+    "add.ll",
+    "matmul.types",
+    "matmul.tir",
+  ]) {
     test(sample, async () => {
       const extension = sample.slice(sample.lastIndexOf("."));
       const { id } = manifest.contributes.languages.find((one: { extensions: string[] }) =>

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tile_lsp.analysis.opcodes import Explanation, explain, llvm, ptx, sass, tileir, triton
+from tile_lsp.analysis.opcodes import Explanation, amdgcn, explain, llvm, ptx, sass, tileir, triton
 from tile_lsp.model.stage import Stage
 
 SEEN = Path(__file__).parent / "seen"
@@ -28,12 +28,12 @@ def unknown(found: Explanation) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", ["sass", "ptx"])
+@pytest.mark.parametrize("name", ["sass", "ptx", "amdgcn"])
 def test_every_opcode_and_modifier_seen_has_words(name: str):
-    language = {"sass": sass.LANGUAGE, "ptx": ptx.LANGUAGE}[name]
+    describe = {"sass": sass.LANGUAGE.describe, "ptx": ptx.LANGUAGE.describe, "amdgcn": amdgcn.describe}[name]
     lines = (SEEN / f"{name}.txt").read_text().split()
     assert len(lines) > 300
-    assert [word for line in lines for word in unknown(language.describe(line))] == []
+    assert [word for line in lines for word in unknown(describe(line))] == []
 
 
 @pytest.mark.parametrize(
@@ -147,6 +147,22 @@ def test_every_row_seen_has_words(name: str, stage: Stage):
             '  %5 = call i32 asm "{\\0A\\09.reg .pred p;\\0A ld.global.v4.b32 {$0}, [$1];}", "=r,l"(i64 %3)',
             ["Inline assembly", "`ld.global.v4.b32`: Loads from memory."],
         ),
+        (
+            Stage.AMDGCN,
+            "\tv_mfma_f32_32x32x8_f16 a[0:15], v[94:95], v[50:51], a[0:15]",
+            ["D = A × B + C", "D is 32×32, summed over 8", "_f16: 16-bit float", "`a[0:15]`: accumulation registers"],
+        ),
+        (
+            Stage.AMDGCN,
+            "\ts_waitcnt vmcnt(0) lgkmcnt(2)",
+            ["`vmcnt`: at most 0 vector loads", "at most 2 scalar loads"],
+        ),
+        (Stage.AMDGCN, "\ts_cbranch_execz .LBB0_2", ["Jumps", "no lane runs"]),
+        (Stage.AMDGCN, "\tglobal_load_dwordx4 v[0:3], v4, s[2:3] offset:16", ["128 bits", "16 bytes further"]),
+        (Stage.AMDGCN, "\tv_add_f32_dpp v1, v2, v2 row_shr:8 bound_ctrl:1", ["of the lane 8 below", "read as zero"]),
+        (Stage.AMDGCN, "\tv_dual_mov_b32 v4, 0 :: v_dual_add_f32 v7, v1, v2", ["issued together", "Adds two numbers."]),
+        (Stage.AMDGCN, "\tv_cmp_gt_i32_e64 vcc, s2, v1", ["greater than", "`vcc`: mask with a bit for each lane"]),
+        (Stage.AMDGCN, "\tds_read_b64_tr_b16 v[2:3], v75 offset:8", ["LDS", "transposed between the lanes"]),
     ],
 )
 def test_words(stage: Stage, text: str, words: list[str]):
@@ -159,6 +175,7 @@ def test_what_is_not_known_is_not_made_up():
     for stage, text in (
         (Stage.SASS, "FOO.BAR R0"),
         (Stage.PTX, "foo.bar %r1;"),
+        (Stage.AMDGCN, "ds_foo v1"),
         (Stage.TILEIR, "%0 = foo bar %1 : tile<i32>"),
     ):
         found = row(stage, text)
@@ -182,6 +199,9 @@ def test_what_is_not_known_is_not_made_up():
         (Stage.LLVM, "4:                     ; preds = %0"),
         (Stage.LLVM, 'target triple = "nvptx64"'),
         (Stage.RESOURCES, "registers 40"),
+        (Stage.AMDGCN, ".LBB0_2:"),
+        (Stage.AMDGCN, "; %bb.38:"),
+        (Stage.AMDGCN, "\t.p2align 8"),
     ],
 )
 def test_rows_without_an_instruction(stage: Stage, text: str):
@@ -226,7 +246,7 @@ def test_tables_of_logic_are_right():
 
 def test_words_are_plain():
     """Sentences end in a full stop, phrases don't; no table says nothing."""
-    for module in (sass, ptx, tileir, triton, llvm):
+    for module in (sass, ptx, amdgcn, tileir, triton, llvm):
         assert all(sentence.endswith(".") and len(sentence) > 4 for sentence in module.OPCODES.values())
         phrases = [
             *module.LANGUAGE.modifiers.values(),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tile_lsp.model.stage import Stage
 
-from . import llvm, ptx, sass, tileir, triton
+from . import amdgcn, llvm, ptx, sass, tileir, triton
 from .table import Explanation
 
 __all__ = ["Explanation", "explain"]
@@ -19,6 +19,7 @@ _LANGUAGES = {
     Stage.TTIR: triton.explain,
     Stage.TTGIR: triton.explain,
     Stage.LLVM: llvm.explain,
+    Stage.AMDGCN: amdgcn.explain,
 }
 
 

@@ -50,6 +50,9 @@ class Triton(PythonFrontEnd):
     def blobs_for(self, stage: Stage) -> tuple[str, ...]:
         return recipe.blobs_for(stage)
 
+    def stages_for_target(self, target: str | None) -> tuple[Stage, ...]:
+        return recipe.stages_for(target)
+
     def blobs_for_target(self, stage: Stage, target: str | None) -> tuple[str, ...]:
         return recipe.blobs_for(stage, target)
 

@@ -42,6 +42,10 @@ STAGES = (
     Stage.REMARKS,
 )
 
+#: What only one vendor's targets have.
+_NVIDIA = frozenset({Stage.PTX, Stage.PTX_LLVM, Stage.CUBIN, Stage.SASS})
+_AMD = frozenset({Stage.AMDGCN})
+
 _BLOBS: dict[Stage, tuple[str, ...]] = {
     Stage.TYPES: (),
     Stage.TTIR: ("typed",),
@@ -67,6 +71,12 @@ _DESCRIPTORS = re.compile(r"descriptor|tensordesc|block_ptr")
 #: Gluon's layouts are of a number of warps; kernels may ask for it too.
 _ASKS_WARPS = re.compile(r"gluon|num_warps\s*\(|num_threads\s*\(|num_ctas\s*\(")
 _WARPS = frozenset({"num_warps", "num_ctas", "maxnreg"})
+
+
+def stages_for(target: str | None) -> tuple[Stage, ...]:
+    """Those that there are for a target; all of them without one."""
+    others = _NVIDIA if targets.is_amd(target) else _AMD if target is not None else frozenset()
+    return tuple(stage for stage in STAGES if stage not in others)
 
 
 def blobs_for(stage: Stage, target: str | None = None) -> tuple[str, ...]:

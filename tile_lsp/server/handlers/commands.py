@@ -14,7 +14,7 @@ from tile_lsp.engine.settings import settings_file
 from tile_lsp.ide.code_actions import command_line
 from tile_lsp.ide.jobs import job_label
 from tile_lsp.ide.kernels import kernel_named
-from tile_lsp.ide.stages import FORMATS
+from tile_lsp.ide.stages import FORMATS, machine_code
 from tile_lsp.model.stage import Stage
 from tile_lsp.server import uris
 from tile_lsp.server.lsp import types
@@ -29,7 +29,8 @@ class View(msgspec.Struct, frozen=True):
     uri: str
     """Of the source file, or of a document, which then says the rest."""
     kernel: str | None = None
-    stage: Stage = Stage.SASS
+    stage: Stage | None = None
+    """None: machine code."""
     job: str | None = None
     """Token of the job to pin to."""
     index: int | None = None
@@ -119,9 +120,13 @@ def _address(server: TileServer, view: View) -> Address:
     path = server.path(view.uri)
     if path is None or view.kernel is None:
         raise JsonRpcInvalidParams("a view is a kernel of a file, or a document")
-    if view.stage not in FORMATS:
-        raise JsonRpcInvalidParams(f"{view.stage} can't be shown as text")
-    return Address(path, view.kernel, view.stage, view.job)
+    stage = view.stage
+    if stage is None:
+        kernel = kernel_named(server.snapshot, path, view.kernel)
+        stage = machine_code(kernel) if kernel is not None else Stage.SASS
+    if stage not in FORMATS:
+        raise JsonRpcInvalidParams(f"{stage} can't be shown as text")
+    return Address(path, view.kernel, stage, view.job)
 
 
 def _kernel(server: TileServer, address: Address) -> KernelView:

@@ -191,18 +191,19 @@ def _kernel(server: TileServer, kernel: KernelView) -> wire.Kernel:
         range=_range(server, kernel.path, kernel.span),
         selection_range=_range(server, kernel.path, kernel.name_span),
         state=kernel.state.value,
-        stages=tuple(stage.value for stage in stages_of(kernel.frontend)),
+        stages=tuple(stage.value for stage in stages_of(kernel, kernel.job)),
         jobs=tuple(_job(kernel, view, index == kernel.active) for index, view in enumerate(kernel.jobs)),
         notes=tuple(note.message for note in kernel.notes),
         problems=tuple(dict.fromkeys(map(in_one_line, faults))),
-        documents=_documents(kernel, None),
+        documents=_documents(kernel, kernel.job, None),
     )
 
 
-def _documents(kernel: KernelView, job: str | None) -> dict[str, str]:
+def _documents(kernel: KernelView, view: JobView | None, token: str | None) -> dict[str, str]:
+    """`token`: of the job that the documents stay with; None for those that follow the active one."""
     return {
-        stage.value: uris.to_tile_uri(uris.Address(kernel.path, kernel.name, stage, job))
-        for stage in stages_of(kernel.frontend)
+        stage.value: uris.to_tile_uri(uris.Address(kernel.path, kernel.name, stage, token))
+        for stage in stages_of(kernel, view)
     }
 
 
@@ -220,7 +221,7 @@ def _job(kernel: KernelView, view: JobView, active: bool) -> wire.Job:
         active=active,
         resources=resources_line(view),
         problems=tuple(map(in_one_line, view.faults)),
-        documents=_documents(kernel, token),
+        documents=_documents(kernel, view, token),
     )
 
 
