@@ -212,7 +212,7 @@ def k(x_ptr):
 
 
 SMEM = """\
-# tile-lsp: SIDE=256 num_warps=8
+# tile-lsp: x_ptr=*fp32:16 SIDE=256 num_warps=8
 @triton.jit
 def k(x_ptr, SIDE: tl.constexpr):
     at = tl.arange(0, SIDE)
@@ -387,3 +387,42 @@ async def test_a_function_that_moved_says_where_to(bench: Workbench):
     (fault,) = bench.kernel("moved_function.py").faults
     assert "from triton.language.extra import libdevice" in (fault.help or "")
     assert "tl.tanh" in marked(bench, "moved_function.py", fault)
+
+
+WORDLESS = {
+    "for these arguments it does not hold": """
+# tile-lsp: x_ptr=*fp32:16 BLOCK=64
+@triton.jit
+def k(x_ptr, BLOCK: tl.constexpr):
+    tl.static_assert(BLOCK > 4096)
+    tl.store(x_ptr, 1.0)
+""",
+    "JIT functions do not support **meta parameters": """
+@triton.jit
+def k(x_ptr, **meta):
+    tl.store(x_ptr, meta["BLOCK"])
+""",
+    "'tuple_type' object has no attribute": """
+# tile-lsp: x_ptr=*fp32:16
+@triton.jit
+def k(x_ptr):
+    at = (x_ptr,)
+    tl.store(x_ptr, tl.load(at))
+""",
+    "arange's arguments must be of type tl.constexpr": """
+@triton.jit
+def k(x_ptr, n):
+    tl.store(x_ptr + tl.arange(0, n), 1.0)
+""",
+}
+
+
+@pytest.mark.parametrize("message", WORDLESS)
+async def test_a_fault_says_what_is_wrong_and_what_mends_it(bench: Workbench, message: str):
+    if "meta" in message and bench.release < (3, 9):
+        pytest.skip("it takes them, and has no word for them in the kernel")
+    name = f"wordless_{list(WORDLESS).index(message)}.py"
+    await write(bench, name, WORDLESS[message])
+    (fault,) = bench.kernel(name).faults
+    assert message in fault.message
+    assert fault.help

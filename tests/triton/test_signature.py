@@ -1061,3 +1061,73 @@ def test_a_launch_in_another_file_names_a_function_of_the_kernels(given: str, ex
     run = f"import main\ndef elsewhere(x): return x\ndef f(x): main.k[(1,)](x, {given})\n"
     (spec,) = specs_of(APPLY % ("", "tl.store(x, outer(y, FN))"), run=run)
     assert arguments(spec)["FN"] == expected
+
+
+def test_functions_of_the_language_take_descriptors():
+    text = """
+    @triton.jit
+    def k(a_desc, b_desc, at):
+        tl.store_tensor_descriptor(b_desc, (at, 0, 0), tl.load_tensor_descriptor(a_desc, (at, 0, 0)))
+    """
+    found = arguments(specs_of(text)[0])
+    assert found["a_desc"] == found["b_desc"] == "tensordesc<fp32[64,64,64]>"
+
+
+def test_functions_of_an_architecture_may_be_of_a_parameter():
+    text = """
+    from triton.experimental import gluon
+    from triton.experimental.gluon import language as gl
+    from triton.experimental.gluon.language.nvidia import hopper
+
+    def make(arch):
+        @gluon.jit
+        def k(x_ptr, M: gl.constexpr, layout: gl.constexpr):
+            x = arch.tma.make_tensor_descriptor(x_ptr, shape=[M, M], strides=[M, 1], block_shape=[M, M], layout=layout)
+            arch.tma.async_store(x, [0, 0], gl.allocate_shared_memory(gl.float32, [M, M], layout))
+        return k
+
+    kernel = make(hopper)
+    """
+    assert arguments(specs_of(text, "make.<locals>.k")[0])["x_ptr"] == "*fp32:16"
+
+
+def test_what_becomes_a_pointer_is_as_wide_as_one():
+    text = """
+    @triton.jit
+    def k(first, second, table, x):
+        at = tl.load(table + tl.program_id(0)).to(tl.pointer_type(tl.float32))
+        there = tl.cast(second + 16, tl.pointer_type(tl.float32))
+        tl.store(x, (first & 255).to(tl.pointer_type(tl.float32)) == there + tl.load(at))
+    """
+    found = arguments(specs_of(text)[0])
+    assert found == {"first": "i32:16", "second": "i64:16", "table": "*i64:16", "x": "*fp32:16"}
+
+
+def test_a_launch_may_say_that_it_gives_a_constant():
+    text = """
+    @triton.jit
+    def k(x, n, B: tl.constexpr):
+        tl.store(x + tl.arange(0, n), B)
+
+    def launch(x):
+        k[(1,)](x, tl.constexpr(32 // 2), tl.constexpr(8))
+    """
+    assert arguments(specs_of(text)[0]) == {"x": "*fp32:16", "n": "=tl.constexpr(16)", "B": "8"}
+
+
+def test_a_launch_may_be_wrapped_for_torch():
+    text = """
+    from torch.library import wrap_triton
+
+    @triton.jit
+    def k(x, B: tl.constexpr):
+        tl.store(x + tl.arange(0, B), 1)
+
+    def launch(x):
+        wrap_triton(k)[(1,)](x, B=16)
+
+    def other(x):
+        torch.library.wrap_triton(k)[(1,)](x, B=16, num_warps=2)
+    """
+    assert kernels(text) == ["k"]
+    assert arguments(specs_of(text)[0])["B"] == "16"

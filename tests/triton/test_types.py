@@ -537,3 +537,45 @@ async def test_a_function_that_is_only_passed_on(bench: Workbench, launch: str, 
     await bench.open(name)
     assert not bench.kernel(name, "k").faults
     assert bench.types_of(name, "y", "k") == {expected}
+
+
+#: Texts whose kernel `k` is made only where a question about the compiler is answered as it should be.
+PREPARED = {
+    "a stand-in for where there is none": """
+try:
+    import triton
+    import triton.language as tl
+except ImportError:
+    from unittest.mock import MagicMock
+
+    triton = tl = MagicMock()
+
+
+@triton.heuristics({"HAS": lambda given: given["y_ptr"] is not None})
+@triton.jit
+def k(x_ptr, y_ptr, HAS: tl.constexpr):
+    x = tl.load(y_ptr) if HAS else 0.0
+    tl.store(x_ptr, x)
+""",
+    "a library that is asked": """
+from somewhere import is_triton_available, package_available
+
+if is_triton_available() and package_available("triton"):
+    import triton
+    import triton.language as tl
+
+    @triton.jit
+    def k(x_ptr):
+        x = tl.load(x_ptr)
+        tl.store(x_ptr, x)
+""",
+}
+
+
+@pytest.mark.parametrize("case", PREPARED)
+async def test_files_that_are_prepared_for_the_compiler_to_be_missing(bench: Workbench, case: str):
+    name = f"prepared_{case.split()[1]}.py"
+    bench.write(name, PREPARED[case])
+    await bench.open(name)
+    assert not bench.kernel(name).faults
+    assert bench.types_of(name, "x") == {"fp32"}

@@ -46,7 +46,7 @@ class PlannedJob(NamedTuple):
             for argument, old in zip(arguments, self.view.arguments, strict=True)
         )
         view = JobView(job, views, self.view.label, written=self.view.written)
-        return PlannedJob(view, dataclasses.replace(self.compilation, job=job), tuned=self.tuned)
+        return PlannedJob(view, dataclasses.replace(self.compilation, job=job), self.alternatives, self.tuned)
 
 
 _INSTEAD = "what was assumed first does not compile"

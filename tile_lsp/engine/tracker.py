@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import itertools
 import logging
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -19,9 +20,9 @@ import msgspec
 from tile_lsp.analysis.language import Blocked, PositionMap
 from tile_lsp.analysis.snapshot import JobView, KernelView, State
 from tile_lsp.analysis.stale import NoPositions, StalePositions
-from tile_lsp.frontends.base import Tunes
+from tile_lsp.frontends.base import Readings, Tunes
 from tile_lsp.model.closure import Closure
-from tile_lsp.model.job import Job
+from tile_lsp.model.job import Argument, Job
 from tile_lsp.model.location import SourceRange
 from tile_lsp.model.outcome import Artifact, Fault, FaultKind, Inference
 from tile_lsp.model.stage import Stage
@@ -37,6 +38,12 @@ log = logging.getLogger(__name__)
 
 #: How many of a kernel's jobs have their code generated before somebody asks: an autotuner may have a hundred.
 _AHEAD = 8
+#: Readings that are worked out from faults, at the most.
+_MOST_READINGS = 48
+#: Of those, the ones that come before what is assumed without a fault.
+_FEW_READINGS = 8
+#: Those whose code is generated, where the first has none.
+_MOST_GENERATED = 8
 
 
 class _Shown(NamedTuple):
@@ -69,8 +76,8 @@ class KernelTracker:
         self._plan = Plan()
         self._selected: Job | None = None
         self._inferences: dict[str, Inference] = {}
-        self._mended = -1
-        """Which alternative worked last, where the first guess does not."""
+        self._mended: tuple[Argument, ...] = ()
+        """What worked last, where the first guess does not."""
         self._artifacts: dict[str, dict[Stage, Artifact]] = {}
         self._faults: dict[str, Fault] = {}
         self._closures: Lru[Closure] = Lru(16)
@@ -220,25 +227,68 @@ class KernelTracker:
             return
         inference = await self._compiler.infer(planned.compilation)
         if inference.faults and inference.faults[0].kind is FaultKind.USER:
-            # What mended another config, or the text before this one, most likely mends this one.
-            order = sorted(range(len(planned.alternatives)), key=lambda position: position != self._mended)
-            for position in order:
-                other = planned.assuming(planned.alternatives[position])
-                tried = await self._compiler.infer(other.compilation)
-                if tried.faults and tried.faults[0].kind is not FaultKind.USER:
-                    # It takes too long, or there is no worker: the next one would be no better.
-                    break
-                # What ends before the kernel's first statement says less of it than what gets into it.
-                further = bool(tried.types) and not inference.types
-                if not tried.faults or further:
-                    inference, key = tried, other.view.job.key
-                    jobs = list(self._plan.jobs)
-                    jobs[index] = other
-                    self._plan = Plan(tuple(jobs), self._plan.fault)
-                if not tried.faults:
-                    self._mended = position
-                    break
+            planned, inference = await self._other_reading(planned, inference)
+            if planned is not self._plan.jobs[index]:
+                jobs = list(self._plan.jobs)
+                jobs[index] = planned
+                self._plan = Plan(tuple(jobs), self._plan.fault)
+                key = planned.view.job.key
         self._inferences[key] = inference
+
+    async def _other_reading(self, first: PlannedJob, failed: Inference) -> tuple[PlannedJob, Inference]:
+        """One that is typed, if there is one; else one that gets into the kernel, where the first did not."""
+        shown = (first, failed)
+        furthest = (_progress(failed), first, failed)
+        tried = {first.view.job.arguments}
+
+        async def attempt(arguments: tuple[Argument, ...]) -> Inference | None:
+            nonlocal shown, furthest
+            tried.add(arguments)
+            other = first.assuming(arguments)
+            inference = await self._compiler.infer(other.compilation)
+            if inference.faults and inference.faults[0].kind is not FaultKind.USER:
+                return None
+            # What ends before the kernel's first statement says less of it than what gets into it.
+            if not inference.faults or (inference.types and not shown[1].types):
+                shown = (other, inference)
+            if _progress(inference) > furthest[0]:
+                furthest = (_progress(inference), other, inference)
+            if not inference.faults:
+                self._mended = arguments
+            return inference
+
+        # What mended another config, or the text before this one, most likely mends this one; then comes what the fault
+        # itself suggests.
+        likely = itertools.islice(_after(first, failed.faults[0]), _FEW_READINGS)
+        for arguments in (*self._last_mended(first), *likely, *first.alternatives):
+            if arguments in tried:
+                continue
+            made = await attempt(arguments)
+            # One that takes too long, or has no worker: the next one would be no better.
+            if made is None or not made.faults:
+                return shown
+        left = _MOST_READINGS
+        while left:
+            start, base, ended = furthest
+            for arguments in _after(base, ended.faults[0]):
+                if arguments in tried or not left:
+                    continue
+                left -= 1
+                made = await attempt(arguments)
+                if made is None or not made.faults:
+                    return shown
+                if furthest[0] > start:
+                    break
+            else:
+                break
+        return shown
+
+    def _last_mended(self, planned: PlannedJob) -> tuple[tuple[Argument, ...], ...]:
+        """What worked before, with what is said now in place of what was said then."""
+        if [argument.name for argument in self._mended] != [a.argument.name for a in planned.view.arguments]:
+            return ()
+        pairs = zip(planned.view.arguments, self._mended, strict=True)
+        return (tuple(old if one.origin == "assumed" else one.argument for one, old in pairs),)
 
     async def _generate_when_idle(self) -> None:
         """Resources, and what the assembler has to say, once nobody types."""
@@ -261,10 +311,47 @@ class KernelTracker:
                 if Stage.TTGIR in planned.compilation.frontend.stages:
                     # Hovers tell layouts from it; it is there once code is generated.
                     await self._generate(planned, Stage.TTGIR)
-                await self._generate(planned, Stage.RESOURCES)
+                await self._generate_somehow(planned, Stage.RESOURCES)
                 if self._wants_llvm and Stage.LLVM_REMARKS in planned.compilation.frontend.stages:
                     await self._generate(planned, Stage.LLVM_REMARKS)
                 self._changed()
+
+    async def _generate_somehow(self, planned: PlannedJob, stage: Stage) -> Artifact | Fault:
+        """One stage of a job; where it fails on assumed arguments, that of the first other reading that has it."""
+        made = await self._generate(planned, stage)
+        job = planned.view.job
+        known = self._inferences.get(job.key)
+        is_typed = known is not None and not known.faults
+        if not isinstance(made, Fault) or made.kind is not FaultKind.USER or not is_typed:
+            return made
+        if self._told(planned, made) is not made:
+            # Another config may do.
+            return made
+        for arguments in itertools.islice(self._after_generation(planned, made), _MOST_GENERATED):
+            other = planned.assuming(arguments)
+            inference = await self._compiler.infer(other.compilation)
+            if inference.faults:
+                continue
+            instead = await self._compiler.artifact(other.compilation, stage)
+            if isinstance(instead, Fault):
+                if instead.kind is not FaultKind.USER:
+                    break
+                continue
+            self._faults.pop(job.key, None)
+            self._inferences[other.view.job.key] = inference
+            self._artifacts.setdefault(other.view.job.key, {})[stage] = instead
+            self._plan = Plan(tuple(other if each is planned else each for each in self._plan.jobs), self._plan.fault)
+            self._mended = arguments
+            self._changed()
+            return instead
+        return made
+
+    def _after_generation(self, planned: PlannedJob, fault: Fault) -> Iterator[tuple[Argument, ...]]:
+        seen = {planned.view.job.arguments}
+        for one in (*self._last_mended(planned), *_after(planned, fault), *planned.alternatives):
+            if one not in seen:
+                seen.add(one)
+                yield one
 
     @property
     def _wants_llvm(self) -> bool:
@@ -368,7 +455,7 @@ class KernelTracker:
         if planned.view.job.config.target is None and needs_target:
             assert self._analysis is not None
             return no_target(self._analysis)
-        made = await self._generate(planned, stage)
+        made = await self._generate_somehow(planned, stage)
         return self._told(planned, made) if isinstance(made, Fault) else made
 
     def _told(self, planned: PlannedJob, fault: Fault) -> Fault:
@@ -507,6 +594,20 @@ class KernelTracker:
     def _blocked(self) -> Blocked | None:
         result = self._analysis.result if self._analysis else None
         return result.blocked_by if result is not None else None
+
+
+def _after(planned: PlannedJob, fault: Fault) -> Iterable[tuple[Argument, ...]]:
+    """Readings that a fault suggests."""
+    others = planned.alternatives
+    if not isinstance(others, Readings):
+        return ()
+    return others.after(planned.compilation.closure, planned.view.job.arguments, fault)
+
+
+def _progress(inference: Inference) -> tuple[int, int]:
+    """How far into the kernel an inference came: the line of its own text, and how much it typed."""
+    chain = inference.faults[0].chain if inference.faults else ()
+    return (chain[-1].line if chain else 0, len(inference.types))
 
 
 def _blocking_fault(blocked: Blocked) -> Fault:

@@ -38,13 +38,24 @@ class Readings(Sequence[tuple[Argument, ...]]):
     Equal where what they are worked out from is.
     """
 
-    def __init__(self, ground: object, work_out: Callable[[], Iterable[tuple[Argument, ...]]]) -> None:
+    def __init__(
+        self,
+        ground: object,
+        work_out: Callable[[], Iterable[tuple[Argument, ...]]],
+        after: Callable[[Closure, tuple[Argument, ...], Fault], Iterable[tuple[Argument, ...]]] | None = None,
+    ) -> None:
+        """`after`: more of them, where all have failed, from what one of them ended in."""
         self._ground = ground
         self._work_out = work_out
+        self._after = after
 
     @functools.cached_property
     def _all(self) -> tuple[tuple[Argument, ...], ...]:
         return tuple(self._work_out())
+
+    def after(self, closure: Closure, arguments: tuple[Argument, ...], fault: Fault) -> Iterable[tuple[Argument, ...]]:
+        """Those to try once these arguments ended in this fault, the most likely first."""
+        return self._after(closure, arguments, fault) if self._after is not None else ()
 
     @overload
     def __getitem__(self, index: int) -> tuple[Argument, ...]: ...

@@ -19,6 +19,8 @@ from typing import Any
 #: Libraries that are taken to be there, whatever is installed: files that import them are not written for less.
 _EXPECTED = frozenset({"torch", "numpy", "packaging", "einops"})
 _VERSIONS = "packaging.version"
+#: Names of functions that say whether a library is there: `is_triton_available()`, `package_available("triton")`.
+_ASKS = re.compile(r"(^|_)(available|installed|has|have|exists|importable)(_|$)", re.IGNORECASE)
 
 Make = Callable[[str], ModuleType]
 Placeholder = Callable[[str], Any]
@@ -27,8 +29,10 @@ Placeholder = Callable[[str], Any]
 class Absent:
     """The absent libraries of one load, and what was asked of them."""
 
-    def __init__(self, answers: Mapping[str, Any]) -> None:
+    def __init__(self, answers: Mapping[str, Any], compilers: Iterable[str] = ()) -> None:
+        """`compilers`: libraries that the driver has, as they are imported."""
         self.answers = answers
+        self._compilers = frozenset(compilers)
         self._nodes = {path.rpartition(".")[0] for path in answers}
         self._nodes |= {path.rpartition(".")[0] for path in self._nodes}
         self._modules: dict[str, ModuleType] = {}
@@ -43,6 +47,11 @@ class Absent:
             return importlib.util.find_spec(top) is None
         except (ImportError, ValueError):
             return True
+
+    def has(self, *names: object) -> bool:
+        """True if one of them is a library that is there, or is taken to be."""
+        libraries = (name for name in names if isinstance(name, str))
+        return any(name in _EXPECTED or name in self._compilers for name in libraries)
 
     def imported(
         self, name: str, fromlist: Any, standin: Make | None = None, placeholder: Placeholder | None = None
@@ -167,6 +176,8 @@ class Nothing:
         return value
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        if _ASKS.search(self.__name__) and self._absent.has(*re.split("_+", self.__name__), *arguments):
+            return True
         if len(arguments) == 1 and not keywords and callable(arguments[0]) and not isinstance(arguments[0], Nothing):
             return arguments[0]
         return Nothing(f"{self._path}()", self._absent)

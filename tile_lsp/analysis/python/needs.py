@@ -23,7 +23,7 @@ from .kernels import KernelSite, walk_path
 from .nested import Lifted, Unbound, lift
 from .parse import Broken, Placed, PythonFile, Statement
 from .prune import Need
-from .scope import Chain, Reads, Target, parse_expression, reads
+from .scope import Chain, Reads, Target, chain_of, parse_expression, reads
 from .text import shifted, span_of
 from .workspace import Workspace
 
@@ -195,12 +195,12 @@ class Needs:
         file = self.workspace.file(self.kernel.path)
         assert file is not None
         node = decorators[index]
-        name = self.workspace.resolve_in(file, scopes, node.func if isinstance(node, ast.Call) else node)
+        chain = chain_of(node.func if isinstance(node, ast.Call) else node)
         language = self.kernel.decorator_name.rpartition(".")[0]
-        if name is None:
-            return False
-        # Its own, or of a package around it: `triton.autotune` above `triton.experimental.gluon.jit`.
-        return name.startswith(f"{language}.") or language.startswith(f"{name.rpartition('.')[0]}.")
+        names = [meaning.dotted for meaning in self.workspace.meanings(file, chain, scopes)] if chain else []
+        # Its own, or of a package around it: `triton.autotune` above `triton.experimental.gluon.jit`. What a fallback
+        # makes of the name where there is no such package counts for nothing.
+        return any(n.startswith(f"{language}.") or language.startswith(f"{n.rpartition('.')[0]}.") for n in names)
 
     # -- what is needed
 

@@ -298,6 +298,8 @@ def _scalar(parameter: Parameter, use: Use, guess: Guess) -> Assumed:
         return Assumed("1", Origin("assumed", _CONTIGUOUS))
     if use.one:
         return Assumed("1", Origin("assumed", use.one))
+    if use.address:
+        return Assumed("i64:16", Origin("assumed", "a pointer is made of it"))
     if use.fraction:
         return Assumed("fp32", Origin("assumed", f"compared with {use.fraction}"))
     if use.number or use.size:

@@ -12,13 +12,16 @@ from tile_lsp.analysis.python import KernelSite, Workspace
 from tile_lsp.frontends.base import JobSpec, Origin, Problem, Readings
 from tile_lsp.frontends.given import Given, read_comment, read_settings
 from tile_lsp.frontends.names import Names
+from tile_lsp.model.closure import Closure
 from tile_lsp.model.job import Argument, Config, Scalar
+from tile_lsp.model.outcome import Fault
 from tile_lsp.model.settings import Settings
 
 from . import spec
 from .assume import GUESSES, Assumed, Parameter, alternatives, assume
 from .configs import TunedConfig, Tuning, read_tuning
 from .launches import Launch, read_launch
+from .mend import mended
 from .meta import read_meta
 from .signature import vocabulary
 from .usage import read_usage
@@ -172,13 +175,17 @@ def _spec(source: _Sources, comment: JobComment | None, usage: Usage, *, tuned: 
     def others() -> Iterator[tuple[Argument, ...]]:
         return (_arguments(parameters, other) for other in alternatives(parameters, usage, warps, blocks))
 
+    def after(closure: Closure, arguments: Sequence[Argument], fault: Fault) -> Iterator[tuple[Argument, ...]]:
+        for specs in mended(parameters, usage, closure, [argument.spec for argument in arguments], fault):
+            yield tuple(Argument(p.name, text) for p, text in zip(parameters, specs, strict=True))
+
     return JobSpec(
         _arguments(parameters, first),
         tuple(assumed.origin for assumed in first),
         configs,
         comment,
         # Not compared: what a config's hook sets, which the kernel's own text says.
-        Readings((parameters, usage, warps), others),
+        Readings((parameters, usage, warps), others, after),
         tuple(one.spec[1:] for one in first if one.spec.startswith("=") and one.origin.kind != "assumed"),
         tuned,
     )

@@ -104,6 +104,8 @@ def _calls_in(statement: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
         elif isinstance(node, ast.Call):
             if isinstance(node.func, ast.Subscript) and isinstance(node.func.value, ast.Name):
                 launched.add(node.func.value.id)
+            elif isinstance(node.func, ast.Attribute | ast.Name) and ast.unparse(node.func).endswith("wrap_triton"):
+                launched.update(argument.id for argument in node.args if isinstance(argument, ast.Name))
             elif isinstance(node.func, ast.Name):
                 called.add(node.func.id)
             elif isinstance(node.func, ast.Attribute) and node.func.attr in ("warmup", "run"):

@@ -124,6 +124,9 @@ def _launched(node: ast.Call) -> str | None:
         function = function.value
     else:
         return None
+    if isinstance(function, ast.Call) and ast.unparse(function.func).endswith("wrap_triton") and function.args:
+        # For torch to trace it.
+        function = function.args[0]
     if isinstance(function, ast.Attribute):
         return function.attr
     return function.id if isinstance(function, ast.Name) else None
@@ -155,7 +158,10 @@ def _read(
         if value is None:
             continue
         if name in known:
-            if name not in constants and value not in ("None",):
+            if name not in constants and values.is_constexpr(node):
+                # A constant whatever the annotation is; written so where the kernel's file has the word.
+                value = f"={ast.unparse(node.func)}({value})" if path == kernel.path else ""  # type: ignore[attr-defined]
+            elif name not in constants and value not in ("None",):
                 made = spec.canonical(value, name, constexpr=False)
                 # A number at one launch is any number: what a launch finds out of it is not what the next one does.
                 value = made if isinstance(made, str) else ""
@@ -238,11 +244,19 @@ class _Values:
                     # Of what can't be read, the constant is the bound: one that is as large as can be is not the value.
                     known = (min if dotted.endswith("min") else max)(n for n in numbers if n)
                     return str(known if all(numbers) or dotted.endswith("max") else min(known, _USUAL))
+                if self.is_constexpr(node):
+                    return self.spec(arguments[0])
                 if dotted.endswith("cdiv") and len(numbers) == 2 and all(numbers):
                     return str(-(-numbers[0] // numbers[1]))  # type: ignore[operator]
                 return None
         known = self.names.constant(node, self.path)
         return spec.literal(known.value) if known is not None else None
+
+    def is_constexpr(self, node: ast.expr) -> bool:
+        """`tl.constexpr(32)`."""
+        if not isinstance(node, ast.Call) or len(node.args) != 1:
+            return False
+        return (self.names.dotted(node.func, self.path) or "").endswith(".language.constexpr")
 
     def _function(self, node: ast.expr) -> str | None:
         """A function of the workspace, as the kernel's file names it."""

@@ -16,6 +16,8 @@ from .use import Asserted, Usage, Use
 
 _ACCESS = frozenset({"load", "store", "prefetch", "buffer_load", "buffer_store", "async_copy_global_to_shared"})
 _BASES = frozenset({"make_block_ptr", "make_tensor_descriptor", "_experimental_make_tensor_descriptor"})
+#: The same as functions of the language, of a descriptor and where the block begins.
+_DESCRIPTOR_FUNCTIONS = frozenset({"load_tensor_descriptor", "store_tensor_descriptor"})
 _DESCRIPTOR_CALLS = frozenset({"load", "store", "gather", "scatter", "atomic_add", "atomic_min", "atomic_max"})
 #: Of a block between memory and shared memory, by a descriptor and where it begins.
 _COPIES = frozenset({"async_copy_global_to_shared", "async_copy_shared_to_global", "async_load", "async_store"})
@@ -272,7 +274,10 @@ class _Reader:
 
     def _reshapes(self, assignments: Sequence[tuple[str, ast.expr]]) -> None:
         """`y = tl.reshape(x, [M, N])`: that is the shape of `y`, and what `x` was made of has as many elements."""
-        for name, value in assignments:
+        for name, given_value in assignments:
+            value = given_value
+            while isinstance(value, ast.Attribute) and value.attr == "T":
+                value = value.value
             if not isinstance(value, ast.Call) or self._word(value) not in ("reshape", "view"):
                 continue
             method = isinstance(value.func, ast.Attribute) and not self._is_language(value.func)
@@ -281,7 +286,8 @@ class _Reader:
             lengths = tuple(ast.unparse(length) for length in shape)
             if not lengths or not all(length.isidentifier() or length.isdecimal() for length in lengths):
                 continue
-            self.shapes[name] = lengths
+            if value is given_value:
+                self.shapes[name] = lengths
             source = value.func.value if method and isinstance(value.func, ast.Attribute) else value.args[0]
             loads = [v for n, v in assignments if isinstance(source, ast.Name) and n == source.id] or [source]
             for load in loads:
@@ -310,7 +316,8 @@ class _Reader:
 
     def _call(self, node: ast.Call) -> None:
         word = self._word(node)
-        language = self._is_language(node.func)
+        # Of an architecture's module, which may be a parameter, there are functions that are nowhere else.
+        language = self._is_language(node.func) or (word in _BASES and isinstance(node.func, ast.Attribute))
         if language and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
             self.usage.alias = self.usage.alias or node.func.value.id
         for keyword in node.keywords if language else ():
@@ -319,6 +326,11 @@ class _Reader:
         if word in _COPIES and len(node.args) > 1 and isinstance(node.args[1], (ast.List, ast.Tuple)):
             for name in self._leaves(node.args[0]):
                 self._use(name).descriptor = len(node.args[1].elts)
+            return
+        if language and word in _DESCRIPTOR_FUNCTIONS and len(node.args) > 1:
+            rank = len(node.args[1].elts) if isinstance(node.args[1], (ast.List, ast.Tuple)) else _MATRIX
+            for name in self._leaves(node.args[0]):
+                self._use(name).descriptor = rank
             return
         if language and (word in _ACCESS or word.startswith("atomic_") or word in _BASES):
             for name in self._accessed(node):
@@ -360,6 +372,7 @@ class _Reader:
                 self._use(name).called = len(node.args) + len(node.keywords)
         if isinstance(node.func, ast.Attribute) and word == "to" and node.args:
             self._dtype(node.args[0])
+            self._address(node.func.value, node.args[0])
         self._helper(node)
 
     def _keyword_use(self, word: str, names: Iterable[str]) -> None:
@@ -404,6 +417,7 @@ class _Reader:
             self._conditions(node.args[0])
         elif word == "cast" and len(node.args) > 1:
             self._dtype(node.args[1])
+            self._address(node.args[0], node.args[1])
         elif word in ("cdiv",):
             for value in node.args:
                 self._numbers(value)
@@ -423,6 +437,13 @@ class _Reader:
             element = _FORMATS.get(str(written.value)) if isinstance(written, ast.Constant) else None
             if element is not None and side in given:
                 self._insist(self._loaded_in(given[side]), Asserted(element))
+
+    def _address(self, value: ast.expr, dtype: ast.expr) -> None:
+        """`x.to(tl.pointer_type(tl.float16))`: what becomes a pointer is as wide as one."""
+        if isinstance(dtype, ast.Call) and self._word(dtype) == "pointer_type":
+            for name in self._leaves(value):
+                self._use(name).address = True
+            self._insist(self._loaded_in(value), Asserted("i64"))
 
     def _helper(self, node: ast.Call) -> None:
         """What a helper does with its parameters, it does with ours."""
@@ -448,6 +469,7 @@ class _Reader:
                 own.dot = own.dot or use.dot
                 own.descriptor = own.descriptor or use.descriptor
                 own.floating = own.floating or use.floating
+                own.address = own.address or use.address
             for name in self._leaves(value) | self._loaded_in(value) if use.asserted or use.full else ():
                 self._use(name).asserted = tuple(dict.fromkeys((*self._use(name).asserted, *use.asserted)))
                 self._use(name).full = self._use(name).full or use.full
@@ -480,7 +502,8 @@ class _Reader:
         first = node.args[0] if node.args else _keyword(node, "pointer") or _keyword(node, "base")
         if first is None:
             return set()
-        if not self._is_language(node.func) and isinstance(node.func, ast.Attribute):
+        method = isinstance(node.func, ast.Attribute) and not self._is_language(node.func)
+        if method and isinstance(node.func, ast.Attribute) and self._word(node) not in _BASES:
             return self._leaves(node.func.value)
         return self._leaves(first)
 

@@ -71,6 +71,8 @@ class Use(msgspec.Struct):
     counted_by: str = ""
     """The parameter that says how many there are."""
     multiplied: bool = False
+    address: bool = False
+    """A pointer is made of it."""
 
 
 class Usage(msgspec.Struct):

@@ -17,6 +17,11 @@ _MLIR = re.compile(r"^(?P<loc>\S.*?): (?P<kind>error|warning|remark): (?P<messag
 _FRAME = re.compile(r'"((?:[^"\\]|\\.)+)":(\d+):(\d+)')
 _PLACE = re.compile(r"^at \d+:\d+:\n", re.MULTILINE)
 _MOST = 40
+#: What is raised without a message, and what it means.
+_WORDLESS = {
+    "CompileTimeAssertionFailure": "the kernel asserts this, and for these arguments it does not hold",
+    "AssertionError": "triton refuses this (an assertion without a message)",
+}
 
 #: What newer releases took away, and what to write in its place.
 GONE = {
@@ -26,6 +31,11 @@ GONE = {
     "trans_b": "tl.dot has no trans_b: give it tl.trans(b)",
     "trans_a": "tl.dot has no trans_a: give it tl.trans(a)",
     "allow_tf32": 'allow_tf32 is deprecated: input_precision="tf32" or "ieee"',
+    "does not hold": "other arguments can be given in a comment above the kernel: # tile-lsp: NAME=VALUE",
+    "do not support ..meta": "name each constant: BLOCK: tl.constexpr in place of **meta and meta['BLOCK']",
+    "tuple_type": "this is a tuple: parentheses with a comma in them make one; leave the comma out",
+    "is not a constexpr": "annotate the parameter as tl.constexpr",
+    "must be of type tl.constexpr": "annotate the parameter as tl.constexpr",
     "tanh": "tanh is libdevice's: from triton.language.extra import libdevice",
     "libdevice": "tl.libdevice is gone: from triton.language.extra import libdevice",
 }
@@ -68,7 +78,8 @@ class Captured:
 def of_inference(error: BaseException, printed: str, recorder: Recorder, version: str) -> faults.Fault:
     """The innermost error that an inference ended in, at its exact range, with the calls that led there."""
     if isinstance(error, faults.Refused):
-        return error.fault
+        advice = _advice(error.fault["message"])
+        return {"help": advice, **error.fault} if advice else error.fault
     if isinstance(error, MemoryError):
         return faults.out_of_memory()
     inner = _innermost(error)
@@ -83,9 +94,9 @@ def of_inference(error: BaseException, printed: str, recorder: Recorder, version
         if isinstance(inner, RecursionError):
             return faults.fault(faults.USER, "The kernel nests deeper than triton can follow", code="RecursionError")
         chain = faults.chain_of(inner.__traceback__, recorder.members)
-    if isinstance(inner, AssertionError) and not message:
-        message = f"triton {version} refuses this (an assertion without a message)"
-    return faults.fault(faults.USER, message or code, chain, help=_advice(message), code=code)
+    if not message:
+        message = _WORDLESS.get(code, f"triton {version} refuses this, and does not say why ({code})")
+    return faults.fault(faults.USER, message, chain, help=_advice(message), code=code)
 
 
 def leaves_it_to_mlir(error: BaseException) -> bool:

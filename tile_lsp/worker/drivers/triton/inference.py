@@ -32,7 +32,7 @@ def infer(compiler: Compiler, request: Mapping[str, Any], standins: StandIns) ->
     fields = dict(request.get("fields") or {})
     target = str(fields.pop("target", None) or _TARGET)
     compiler.install_device(target)
-    absent = Absent(answers(target, compiler.version))
+    absent = Absent(answers(target, compiler.version), ("triton",))
     with Loader(request["closure"], standins, absent) as loader, _quick_sources(loader.sources):
         run = _Run(compiler, loader, target)
         held = run.all(request["arguments"], fields)

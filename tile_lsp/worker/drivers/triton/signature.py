@@ -165,7 +165,9 @@ class _Reader:
     def _of_value(self, path: Path, parameter: Any, value: Any) -> Any:
         specialised = not parameter.do_not_specialize
         if isinstance(value, tl.constexpr):
-            value = value.value
+            # As a launch has it: what is given as a constant is one, whatever the parameter's annotation.
+            self.signature.constants[path] = value.value
+            return "constexpr"
         if isinstance(value, bool):
             return "u1"
         if isinstance(value, int):
