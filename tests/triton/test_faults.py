@@ -232,6 +232,7 @@ async def test_more_shared_memory_than_there_is_is_said_and_the_ir_is_still_show
 
 
 TUNED = """\
+# tile-lsp: x_ptr=*fp32:16
 @triton.autotune([{configs}], key=[])
 @triton.jit
 def k(x_ptr, SIDE: tl.constexpr):

@@ -348,7 +348,7 @@ class KernelTracker:
 
     def _after_generation(self, planned: PlannedJob, fault: Fault) -> Iterator[tuple[Argument, ...]]:
         seen = {planned.view.job.arguments}
-        for one in (*self._last_mended(planned), *_after(planned, fault), *planned.alternatives):
+        for one in (*self._last_mended(planned), *_after(planned, fault)):
             if one not in seen:
                 seen.add(one)
                 yield one

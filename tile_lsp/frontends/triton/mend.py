@@ -21,7 +21,7 @@ from .use import Usage, Use
 
 #: Faults of the text alone: no argument mends them.
 _OF_TEXT = re.compile(
-    r"is not defined|have been removed|has been removed|is gone from|is not there|unexpected keyword|recursion|"
+    r"ptxas|is not defined|have been removed|has been removed|is gone from|is not there|unexpected keyword|recursion|"
     r"missing \d+ required|missing a required|takes \d+ positional|too many positional|Cannot access global|"
     r"(module '[\w.]+'|'builder' object) has no attribute|[Uu]nsupported (statement|AST|language|syntax)|"
     r"cannot import name|JIT functions do not|not supported on .target|must be of type tl.constexpr|is not a constexpr"
