@@ -254,16 +254,29 @@ def test_the_status_of_the_folder_in_front(tmp_path: Path, folders: Path, tools:
         run_node("folders.mjs", port, folders, PICTURES)
 
 
-@pytest.mark.skipif(not TRITON, reason="no triton: `make test` installs it")
-def test_thread_maps_and_graphs_are_seen(tmp_path: Path, tools: Path) -> None:
-    """In all kinds of themes, which VS Code takes from the system here."""
+@pytest.fixture
+def triton(tmp_path: Path) -> Path:
+    """Triton's examples in a folder of their own, whose .venv has the newest release."""
+    if not TRITON:
+        pytest.skip("no triton: `make test` installs it")
     folder = tmp_path / "kernels"
     shutil.copytree(ROOT / "examples/triton", folder, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / ".venv").symlink_to(TRITON[-1])
+    return folder
+
+
+@pytest.mark.usefixtures("tools")
+def test_triton_in_the_extension_host(tmp_path: Path, triton: Path) -> None:
+    with vscode(tmp_path, "--disable-workspace-trust", *IN_HOST, path=f"{SERVER}:{os.environ['PATH']}") as port:
+        run_node("run_host.mjs", port, triton, EXTENSION, HERE / "host/triton.js")
+
+
+def test_thread_maps_and_graphs_are_seen(tmp_path: Path, triton: Path, tools: Path) -> None:
+    """In all kinds of themes, which VS Code takes from the system here."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     path, theme = f"{SERVER}:{os.environ['PATH']}", {"window.autoDetectColorScheme": True}
     with vscode(tmp_path, "--disable-workspace-trust", path=path, package=tools, settings=theme) as port:
-        run_node("thread_map.mjs", port, folder, PICTURES)
+        run_node("thread_map.mjs", port, triton, PICTURES)
 
 
 PIP = """\
