@@ -155,7 +155,7 @@ def test_every_row_seen_has_words(name: str, stage: Stage):
         (
             Stage.AMDGCN,
             "\ts_waitcnt vmcnt(0) lgkmcnt(2)",
-            ["`vmcnt`: at most 0 vector loads", "at most 2 scalar loads"],
+            ["`vmcnt`: at most 0 vector memory operations", "at most 2 scalar loads"],
         ),
         (Stage.AMDGCN, "\ts_cbranch_execz .LBB0_2", ["Jumps", "no lane runs"]),
         (Stage.AMDGCN, "\tglobal_load_dwordx4 v[0:3], v4, s[2:3] offset:16", ["128 bits", "16 bytes further"]),

@@ -429,7 +429,7 @@ _REGISTERS = {
 _COUNTERS = {
     "expcnt": "exports",
     "lgkmcnt": "scalar loads, operations on LDS and messages",
-    "vmcnt": "vector loads",
+    "vmcnt": "vector memory operations",
     "vscnt": "vector stores",
 }
 #: As they stand behind the operands.
