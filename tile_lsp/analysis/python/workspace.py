@@ -75,9 +75,11 @@ class Workspace:
 
     def refused(self, target: Target) -> str | None:
         """Why there is no module of the workspace that an import names, though its file is there."""
+        if not (refused := self.all_refused):
+            return None
         parts = [part for part in (*(target.loads or target.module).split("."), target.member) if part]
         ends = tuple("/" + "/".join(parts[:count]) for count in range(1, len(parts) + 1))
-        for path, why in self.all_refused:
+        for path, why in refused:
             if path.removesuffix(".py").removesuffix("/__init__").endswith(ends):
                 return f"{path} {why}"
         return None
@@ -85,7 +87,9 @@ class Workspace:
     @property
     def all_refused(self) -> list[tuple[str, str]]:
         """Files that were looked for, are there, and are not read, each with the reason."""
-        return [(path, why) for path in sorted(self.missing) if (why := self.refusal(path))]
+        refusal = self.refusal
+        found = [(path, why) for path, text in self._texts.items() if text is None and (why := refusal(path))]
+        return sorted(found) if found else found
 
     def holds(self, path: str, words: str) -> bool:
         """True if a file's text has the words; the file is not parsed for it. That it was looked at is noted."""
