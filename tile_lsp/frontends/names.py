@@ -165,7 +165,7 @@ def _functions(statement: ast.stmt) -> frozenset[str]:
     return frozenset(node.name for node in statements([statement]) if isinstance(node, ast.FunctionDef))
 
 
-asked_of_all("functions", _functions)
+asked_of_all("functions", _functions, ("def",))
 
 
 def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:

@@ -497,7 +497,7 @@ def _candidates(root: ast.stmt) -> list[_Candidate]:
     return found
 
 
-asked_of_all("candidates", _candidates)
+asked_of_all("candidates", _candidates, ("@", "("))
 
 
 def _maker_names(node: ast.AST) -> set[str]:

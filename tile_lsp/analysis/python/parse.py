@@ -113,7 +113,10 @@ class Statement:
     def survey(self) -> None:
         """Find out what is asked of every statement of a file."""
         with contextlib.suppress(RecursionError):  # which is told of the kernel that asks
-            for key, find_out in _ASKED_OF_ALL.items():
+            text = self.chunk.text
+            for key, (find_out, signs) in _ASKED_OF_ALL.items():
+                if signs and key not in self.facts and not any(sign in text for sign in signs):
+                    self.facts[key] = find_out(_NOTHING)
                 self.known(key, find_out)
 
     @property
@@ -161,12 +164,15 @@ class Chunk:
                 yield Statement(self, (index,), False)
 
 
-_ASKED_OF_ALL: dict[object, Callable[[ast.stmt], object]] = {}
+_ASKED_OF_ALL: dict[object, tuple[Callable[[ast.stmt], object], tuple[str, ...]]] = {}
+_NOTHING = ast.Pass()
 
 
-def asked_of_all(key: object, find_out: Callable[[ast.stmt], object]) -> None:
-    """Say that this is asked of every statement of the files with kernels, under this key of `Statement.known`."""
-    _ASKED_OF_ALL[key] = find_out
+def asked_of_all(key: object, find_out: Callable[[ast.stmt], object], signs: tuple[str, ...] = ()) -> None:
+    """Say that this is asked of every statement of the files with kernels, under this key of `Statement.known`. Text
+    with none of the `signs` has no more of it than `pass`.
+    """
+    _ASKED_OF_ALL[key] = find_out, signs
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ def _calls_in(statement: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(called), frozenset(launched)
 
 
-asked_of_all("triton calls", _calls_in)
+asked_of_all("triton calls", _calls_in, ("(", "["))
 
 
 def _handed_on(node: ast.FunctionDef) -> set[str]:

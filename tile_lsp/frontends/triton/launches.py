@@ -113,7 +113,7 @@ def _sites_of(statement: ast.stmt) -> list[tuple[str, _Site]]:
     return found
 
 
-asked_of_all("triton launches", _sites_of)
+asked_of_all("triton launches", _sites_of, ("[", "run", "warmup"))
 
 
 def _launched(node: ast.Call) -> str | None:
