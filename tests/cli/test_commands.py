@@ -192,3 +192,19 @@ def test_who_waits_for_an_interpreter_is_told_so(tile_lsp: CommandLine, write: W
         )
         process.send_signal(signal.SIGINT)
         assert process.wait(30) != 0
+
+
+@pytest.mark.parametrize("command", ["jobs", "show sass", "graph sass", "watch"])
+def test_a_file_that_is_not_read_is_said_to_be_none(tile_lsp: CommandLine, command: str):
+    with (tile_lsp.folder / "k.py").open("wb") as file:
+        file.truncate(1 << 30)
+    code, _, err = tile_lsp(*command.split(), "k.py")
+    assert code == 2
+    assert "k.py has 1024 MiB: no file of more than 16 MiB is read" in err
+
+
+def test_a_notebook_that_is_none_is_said_to_be_none(tile_lsp: CommandLine, write: Write):
+    write("k.ipynb", "{")
+    code, _, err = tile_lsp("jobs", "k.ipynb")
+    assert code == 2
+    assert "k.ipynb can't be read: " in err

@@ -63,7 +63,7 @@ def test_a_broken_link_is_not_meant_by_its_own_name(folder: Path):
 
 def test_a_pipe_is_no_file(folder: Path):
     os.mkfifo(folder / "pipe.py")
-    with pytest.raises(UsageError, match=r"pipe.py is no plain file"):
+    with pytest.raises(UsageError, match=r"pipe.py is a pipe, no plain file"):
         parse_selector("pipe.py::k")
 
 

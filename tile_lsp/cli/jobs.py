@@ -16,7 +16,7 @@ from tile_lsp.ide.jobs import job_label, line_name
 from tile_lsp.model.location import SourceRange
 from tile_lsp.model.outcome import Fault
 
-from .exits import Exit
+from .exits import Exit, UsageError
 from .faults import exit_code, fault_lines, is_wrong, jobless_code, problem_lines
 from .names import checked_file
 from .output import write, write_error
@@ -33,7 +33,10 @@ async def _run(one: OneFile, as_json: bool) -> Exit:
         session.open(one.path)
         await session.settled(one.path)
         snapshot = session.snapshot()
-    file = snapshot.files[one.path]
+    file = snapshot.files.get(one.path)
+    if file is None:
+        one.analyse()  # which says why
+        raise UsageError(f"{short_path(one.path)} is gone")
     if as_json:
         write(f"{msgspec.json.encode(_as_json(file)).decode()}\n")
     else:

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from tile_lsp.engine.reading import Refused, check_plain
+
 from .exits import UsageError
 
 
@@ -56,11 +58,12 @@ def checked_file(path: str) -> str:
         raise UsageError(f"there is no file {path}{_similar_file(path)}")
     if os.path.isdir(path):
         raise UsageError(f"{path} is a folder: name a file of it")
-    if not os.path.isfile(path):  # opening a pipe would wait
-        raise UsageError(f"{path} is no plain file")
     try:
+        check_plain(path)
         with open(path, "rb"):
             pass
+    except Refused as refused:
+        raise UsageError(f"{path} {refused}") from refused
     except OSError as error:
         raise UsageError(f"{path} can't be read: {error.strerror}") from error
     return os.path.abspath(path)
