@@ -51,8 +51,8 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         # Modules outside the closure that it imports by name at run time: they find what is there, and what is not.
         self._import_outside = standins.importer(True, absent) if absent is not None else self._import
         self._hidden: dict[str, ModuleType | None] = {}
-        self._to_come: dict[str, Sequence[Mapping[str, Any]]] = {}
-        """Of modules that are being executed, the members that have yet to be."""
+        self._begun: dict[str, int] = {}
+        """Of modules that are being executed, at which member."""
         self._parents = {} if self.whole_module else dict(_parent_packages(closure["modules"]))
 
     def __enter__(self) -> Loader:
@@ -147,7 +147,7 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             module.__dict__["__getattr__"] = functools.partial(self._unbound, module.__name__)
         members = described["members"] if described else ()
         for index, member in enumerate(members):
-            self._to_come[module.__name__] = members[index + 1 :]
+            self._begun[module.__name__] = index
             if self._absent is not None and self.whole_module:
                 self._execute_by_statement(module, member, _flags(member.get("future", ())))
                 continue
@@ -159,14 +159,15 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                     exec(code, module.__dict__)
             except Exception as error:
                 self._miss(module, ast.parse(member["text"]), error)
-        self._to_come.pop(module.__name__, None)
+        self._begun.pop(module.__name__, None)
 
     def _unbound(self, module: str, name: str) -> Any:
         """`from package import module` asks the package first, and takes any answer."""
         inner = f"{module}.{name}"
         if inner in self._modules or inner in self._parents:
             return importlib.import_module(inner)
-        if any(name in _bound(ast.parse(member["text"])) for member in self._to_come.get(module, ())):
+        to_come = self._modules[module]["members"][self._begun[module] + 1 :] if module in self._begun else ()
+        if any(name in _bound(ast.parse(member["text"])) for member in to_come):
             raise AttributeError(f"partially initialized module {module!r} has no attribute {name!r} ({_CIRCULAR})")
         assert self._absent is not None
         return self._absent.unbound(module, name)
