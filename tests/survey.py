@@ -47,6 +47,7 @@ _OTHER_VERSION = re.compile(
     r"has been removed; call|Block pointers have been removed|is gone from triton|'dtype' object is not callable|"
     r"key contains names that are not kernel arguments|Cannot access global variable \w+ from within @jit|"
     r"JIT functions do not support \*\*meta|'tuple_type' object has no attribute '(scalar|is_ptr)'|"
+    r"marked as constexpr and listed in do_not_specialize|"
     r"must be of type tl\.constexpr|is not a constexpr$|'builder' object has no attribute|"
     r"got an unexpected keyword argument '_(semantic|builder|generator)'|"
     r"unsupported tensor index: <triton\.language\.core\.slice|"
@@ -139,7 +140,7 @@ async def _outcome(session: Session, path: str, name: str) -> Outcome:
             continue
         stage = Stage.AMDGCN if target.startswith("gfx") else Stage.SASS
         shown = await session.artifact(path, name, stage, job.job)
-        if not isinstance(shown, Fault) or shown.code != "resources":
+        if not isinstance(shown, Fault) or not (shown.passed_over or shown.code == "resources"):
             seen.add(target)
         if isinstance(shown, Fault):
             faults.append(shown)

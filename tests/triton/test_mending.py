@@ -60,6 +60,48 @@ def k(x_ptr, n, KEPT: tl.constexpr, SIDE: tl.constexpr):
 """,
         {"KEPT": "fp32"},
     ),
+    "a name that a branch binds": (
+        """
+@triton.jit
+def k(x_ptr, PACKED: tl.constexpr):
+    if PACKED * 3 == 48:
+        items = 1
+    at = tl.arange(0, 16) * items
+    tl.store(x_ptr + at, 1.0)
+""",
+        {"PACKED": "16"},
+    ),
+    "a tuple's length": (
+        """
+@triton.jit
+def offset(at, strides: tl.constexpr):
+    tl.static_assert(len(strides) == 3, "lengths must be equal")
+    total = at
+    for i in tl.static_range(len(strides)):
+        total += at * strides[i]
+    return total
+
+
+@triton.jit
+def k(x_ptr, X_STRIDES: tl.constexpr):
+    at = tl.arange(0, 16)
+    tl.store(x_ptr + offset(at, X_STRIDES) + at * X_STRIDES[0], 1.0)
+""",
+        {"X_STRIDES": ",64)"},
+    ),
+    "an address that is cast to a pointer": (
+        """
+@triton.jit
+def there(base, x_ptr):
+    return tl.cast(tl.cast(tl.load(base), tl.pointer_type(tl.int8)) + 16, x_ptr.dtype)
+
+
+@triton.jit
+def k(x_ptr, base):
+    tl.store(there(base, x_ptr), 1.0)
+""",
+        {"base": "*i64:16"},
+    ),
     "the block of a descriptor": (
         """
 @triton.jit

@@ -579,3 +579,20 @@ async def test_files_that_are_prepared_for_the_compiler_to_be_missing(bench: Wor
     await bench.open(name)
     assert not bench.kernel(name).faults
     assert bench.types_of(name, "x") == {"fp32"}
+
+
+async def test_a_default_that_triton_assigns_has_no_place_and_is_no_fault(bench: Workbench):
+    await write(
+        bench,
+        "defaults.py",
+        """
+@triton.jit
+def k(x_ptr, y_ptr: tl.tensor = None, SIDE: tl.constexpr = 16):
+    at = tl.arange(0, SIDE)
+    if y_ptr is not None:
+        at += tl.load(y_ptr)
+    tl.store(x_ptr + at, 1.0)
+""",
+    )
+    assert not bench.kernel("defaults.py").faults
+    assert bench.types_of("defaults.py", "at") == {"tensor<16xint32>"}

@@ -224,3 +224,12 @@ def test_files_are_read_once():
         world.resolve_name(file, "q.cc.load")
     assert len(reads) == len(set(reads))
     assert "/ws/common/__init__.py" in world.missing
+
+
+def test_a_root_that_is_a_package_is_imported_from_all_the_same():
+    files = {"/w/ops/__init__.py": "", "/w/ops/ops/__init__.py": "", "/w/ops/ops/add.py": "SIDE = 16\n"}
+    files["/w/ops/ops/main.py"] = "from ops.add import SIDE\n"
+    made = Workspace(files.get, ["/w/ops"])
+    file = made.file("/w/ops/ops/main.py")
+    assert file is not None
+    assert made.constant_value(file, ast.Name("SIDE")) == 16

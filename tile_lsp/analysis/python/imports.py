@@ -136,7 +136,9 @@ class Finder:
             outer = os.path.dirname(outer)
         for folder in dict.fromkeys((outer, *self._roots, here)):
             found, certain = self._in_folder(folder, parts, "")
-            if found or certain:
+            # A root that is a package by its `__init__.py` may still be what its files are imported from.
+            above = any(root.startswith(folder.rstrip(os.sep) + os.sep) for root in self._roots)
+            if found or (certain and not above):
                 return found
         return ()
 

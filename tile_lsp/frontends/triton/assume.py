@@ -41,6 +41,8 @@ _FLAG = re.compile(
 _BLOCK = re.compile(r"(BLOCK|TILE|^B[A-Z]{1,2}$|^b[a-z]$|SIZE|_B[A-Z]$)", re.IGNORECASE)
 _FEW = re.compile(r"NUM_|^num_|STAGES|GROUP|^G$|^NT$|^NS$|^N[A-Z]$|_NUM$|SPLIT|UNROLL|ITER|STEPS?$|nheads|DEPTH")
 _LAYOUT = re.compile(r"layout", re.IGNORECASE)
+#: Dtypes that products are summed up in.
+_SUMS = re.compile(r"acc|dot", re.IGNORECASE)
 _DTYPE = re.compile(r"dtype(?!_?(max|min|size|bytes|bits))|_type$|_TYPE$|^dt$", re.IGNORECASE)
 _ACTIVATION = re.compile(r"(^|_)act(ivation)?(_(type|fn|func|kind))?$", re.IGNORECASE)
 _HALF = re.compile(r"_half(?=_|$)|^half_", re.IGNORECASE)
@@ -338,7 +340,7 @@ def _value(name: str, use: Use, guess: Guess) -> tuple[str, str]:
     if _is_contiguous(name, use, guess):
         return "1", _CONTIGUOUS
     if use.dtype:
-        return ("fp32" if "acc" in name.lower() else "fp16"), "used as a dtype"
+        return ("fp32" if _SUMS.search(name) else "fp16"), "used as a dtype"
     if use.texts:
         return repr(use.texts[0]), "used as a word"
     if use.fraction:
@@ -346,7 +348,7 @@ def _value(name: str, use: Use, guess: Guess) -> tuple[str, str]:
     if use.numbers and not use.number and not use.size:
         return str(use.numbers[0]), "compared with a number"
     if _DTYPE.search(name) and not use.flag:
-        return ("fp32" if "acc" in name.lower() else "fp16"), "its name"
+        return ("fp32" if _SUMS.search(name) else "fp16"), "its name"
     if use.none and guess.optional:
         return "None", "compared with None"
     if use.size:

@@ -21,7 +21,7 @@ from .use import Usage, Use
 
 #: Faults of the text alone: no argument mends them.
 _OF_TEXT = re.compile(
-    r"ptxas|is not defined|have been removed|has been removed|is gone from|is not there|unexpected keyword|recursion|"
+    r"ptxas|have been removed|has been removed|is gone from|is not there|unexpected keyword|recursion|"
     r"missing \d+ required|missing a required|takes \d+ positional|too many positional|Cannot access global|"
     r"(module '[\w.]+'|'builder' object) has no attribute|[Uu]nsupported (statement|AST|language|syntax)|"
     r"cannot import name|JIT functions do not|not supported on .target|must be of type tl.constexpr|is not a constexpr"
@@ -38,6 +38,14 @@ _SHAPE = re.compile(r"\[(?:[^\[\]]|\[\d+\])*\]")
 _ELEMENT = re.compile(r"tensordesc<\w+")
 _WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 _SHORTEST = 16
+_FRACTION = re.compile(r"-?\d*\.\d+(e-?\d+)?")
+#: What is no pointer has to be one.
+_POINTS = re.compile(r"ptr type|pointer<|pointer type|cannot cast pointer")
+#: What is one number has to be several.
+_ITEMS = re.compile(r"\blen(gths?)?\b|subscript|iterable|tuple|tensor index", re.IGNORECASE)
+_MANY = re.compile(r"(strides|shape|sizes|dims)$", re.IGNORECASE)
+#: As MLIR says what it wants.
+_SIGNLESS = re.compile(r"(\d+)-bit signless integer")
 _LONGEST = 1 << 16
 _LENGTHS = (16, 32, 64, 128, 8, 4, 2, 1)
 #: How far what a place is made of is followed back.
@@ -89,7 +97,8 @@ def _smaller(parameters: Sequence[Parameter], usage: Usage, specs: Sequence[str]
 
 def _named(message: str) -> tuple[str, ...]:
     """Dtypes that a message names, as specs write them."""
-    found = (spec.dtype(word) for word in _DTYPE.findall(message))
+    words = (*(f"i{bits}" for bits in _SIGNLESS.findall(message)), *_DTYPE.findall(message))
+    found = map(spec.dtype, words)
     return tuple(dict.fromkeys(name for name in found if name is not None))
 
 
@@ -101,13 +110,22 @@ def _changes(
     pointers = [name for name in near if free[name].startswith("*")]
     for element in named:
         # What doesn't fit is one kind of data, mostly, and all of that kind has one dtype.
-        kinds = {free[name] for name in pointers} - {_pointer(element)}
-        for kind in sorted(kinds):
+        kinds = [free[name] for name in pointers] + sorted(text for text in free.values() if text.startswith("*"))
+        for kind in dict.fromkeys(kind for kind in kinds if kind != _pointer(element)):
             yield {name: _pointer(element) for name, text in free.items() if text == kind}
             yield {name: _pointer(element) for name in pointers if free[name] == kind}
     lengths = sorted({int(text) for text in known.values() if text.isdecimal() and int(text)})
     numbers = [int(number) for number in _NUMBER.findall(message)]
-    choices = {name: _choices(parameters[name], usage, free[name], lengths, named, numbers) for name in near}
+    pointing = _POINTS.search(message) is not None
+    choices = {name: _choices(parameters[name], usage, free[name], lengths, named, numbers, pointing) for name in near}
+    if _ITEMS.search(message):
+        for count in (2, 3, 4, 1):
+            longer = {n: _repeated(text, count) for n, text in free.items() if text.startswith("(")}
+            yield from (longer, *({name: longer[name]} for name in near if name in longer))
+        tuples = ("(1,)", "(64,1)", "(64,64,1)", "(64,64,64,1)")
+        numeric = [name for name in near if parameters[name].constexpr and free[name].isdecimal()]
+        near = sorted(near, key=lambda name: _MANY.search(name) is None)
+        choices |= {name: (*tuples, *choices[name]) for name in numeric}
     shapes = [",".join(_NUMBER.findall(shape)) for shape in _SHAPE.findall(message)]
     for name in near:
         if free[name].startswith("tensordesc<"):
@@ -117,7 +135,8 @@ def _changes(
     if shapes:
         near = sorted(near, key=lambda name: not free[name].startswith("tensordesc<"))
     if named:
-        near = sorted(near, key=lambda name: not free[name].startswith("*"))
+        # What is a dtype, and what has one.
+        near = sorted(near, key=lambda name: (spec.dtype(free[name]) is None, not free[name].startswith("*")))
     for name in near:
         for text in choices[name]:
             if text != free[name]:
@@ -125,12 +144,15 @@ def _changes(
 
 
 def _choices(
-    parameter: Parameter, usage: Usage, text: str, lengths: Sequence[int], named: Sequence[str], numbers: Sequence[int]
-) -> Iterable[str]:
+    parameter: Parameter, usage: Usage, text: str, lengths: Sequence[int], named: Sequence[str], numbers: Sequence[int],
+    pointing: bool,
+) -> Iterable[str]:  # fmt: skip
     use = usage.of(parameter.name)
     if text.startswith("*"):
         return [_pointer(element) for element in dict.fromkeys((*named, *_ELEMENTS))]
     if not parameter.constexpr:
+        if pointing:
+            return [_pointer(element) for element in dict.fromkeys((*named, *_ELEMENTS[:4]))]
         return _NUMBERS if spec.dtype(text.partition(":")[0]) or text == "1" else ()
     if text in ("True", "False"):
         return ("False" if text == "True" else "True",)
@@ -138,6 +160,8 @@ def _choices(
         return [repr(word) for word in use.texts]
     if spec.dtype(text) is not None:
         return dict.fromkeys((*named, *_OBJECTS))
+    if _FRACTION.fullmatch(text):
+        return ("1", "16", "0")
     if text.isdecimal():
         made = [str(n) for n in dict.fromkeys(_fitting(int(text), lengths, numbers, use.numbers)) if 0 < n <= _LONGEST]
         return [*made, "None"] if use.none else made
@@ -154,6 +178,12 @@ def _fitting(value: int, lengths: Sequence[int], numbers: Sequence[int], compare
     yield from lengths
     yield from _LENGTHS
     yield from (long // short for long in lengths for short in lengths if short > 1 and long % short == 0)
+
+
+def _repeated(text: str, count: int) -> str:
+    """A tuple of so many of the first item of one."""
+    item = text.strip("()").partition(",")[0]
+    return f"({','.join([item] * count)}{',' if count == 1 else ''})"
 
 
 def _pointer(element: str) -> str:
@@ -177,6 +207,9 @@ def _sources(closure: Closure, fault: Fault, parameters: Sequence[str]) -> list[
             names = [*_WORD.findall(fault.message), *names]
         wanted = _reached(function, names)
         called = function
+    if called is None or called.name != closure.entry.qualname.rpartition(".")[2]:
+        # MLIR leaves out where a helper was called.
+        return list(parameters)
     return [name for name in wanted if name in parameters]
 
 
@@ -245,17 +278,7 @@ def _names(node: ast.AST) -> list[str]:
 def _reached(function: ast.FunctionDef, names: Sequence[str]) -> list[str]:
     """The function's own parameters that names are computed from, the nearest first."""
     made: dict[str, list[str]] = {}
-    for node in ast.walk(function):
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                for target in targets:
-                    for name in _names(target):
-                        made.setdefault(name, []).extend(_names(value))
-            case ast.AugAssign(target=target, value=value) | ast.For(target=target, iter=value):
-                for name in _names(target):
-                    made.setdefault(name, []).extend(_names(value))
-            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                made.setdefault(name, []).extend(_names(value))
+    _read_made(function.body, [], made)
     seen = dict.fromkeys(names)
     front = list(seen)
     for _ in range(_DEEPEST):
@@ -265,6 +288,21 @@ def _reached(function: ast.FunctionDef, names: Sequence[str]) -> list[str]:
         seen.update(dict.fromkeys(front))
     parameters = _parameters(function)
     return [name for name in seen if name in parameters]
+
+
+def _read_made(body: Sequence[ast.stmt], tests: list[str], into: dict[str, list[str]]) -> None:
+    """Local name → what its values are made of, and what decides whether it has them: names in `tests`."""
+    for statement in body:
+        match statement:
+            case ast.Assign(value=value) | ast.AugAssign(value=value) | ast.For(iter=value):
+                targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+                for name in (name for target in targets for name in _names(target)):
+                    into.setdefault(name, []).extend((*_names(value), *tests))
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                into.setdefault(name, []).extend((*_names(value), *tests))
+        inner = [*tests, *_names(statement.test)] if isinstance(statement, (ast.If, ast.While)) else tests
+        for block in ("body", "orelse"):
+            _read_made(getattr(statement, block, ()), inner, into)
 
 
 def _parameters(function: ast.FunctionDef) -> list[str]:

@@ -200,7 +200,13 @@ class _Reader:
                 return self._leaves(body) | self._leaves(orelse)
             case ast.Subscript(value=value):
                 return self._leaves(value)
-            case ast.Call(func=ast.Attribute(value=value, attr="to" | "cast")):
+            case ast.Call(args=[*_, ast.Attribute(value=ast.Name() as like, attr="dtype")]) if self._word(node) in (
+                "to",
+                "cast",
+            ) and self.aliases.get(like.id):
+                # An address that is made a pointer as a parameter is one.
+                return self._leaves(like)
+            case ast.Call(func=ast.Attribute(value=value, attr="to" | "cast")) if not self._is_language(node.func):
                 return self._leaves(value)
             case ast.Call(args=[_, first, second]) if self._word(node) == "where":
                 return self._leaves(first) | self._leaves(second)

@@ -118,6 +118,9 @@ class Recorder:
                 continue
             ty, constant = told
             chain = self.chain(generator, node)
+            if not chain:
+                # Triton's own assignment, of a default to a parameter with an annotation.
+                continue
             key = (id(generator), *chain[0], kind, name, told)
             if key in seen:
                 continue

@@ -248,7 +248,7 @@ def _representative(spec: str, evaluate: Callable[[str], Any]) -> Any:
         return _Tensor(spec)
     match = _DTYPE.match(spec)
     if match is not None and match[2][0] in "iuI":
-        return 1024 if match[3] else 1000
+        return 128 if match[3] else 100
     if match is not None and canonical(match[2]) is not None:
         return 1.0
     return _Tensor(spec)
