@@ -7,6 +7,7 @@ import pytest
 from tests.support.patience import PATIENCE
 from tests.support.workbench import Workbench
 from tile_lsp.ide.hover import hover
+from tile_lsp.ide.inlay_hints import inlay_hints
 from tile_lsp.model.stage import Stage
 
 from .carets import HEADER, typed, write
@@ -96,6 +97,60 @@ def k(x_ptr):
 
 
 k = triton.jit(k)
+""",
+    "layouts": """
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+
+
+@gluon.jit
+def k(x_ptr):
+    wide: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
+    #                                     ^^^^^^ (constexpr[1], constexpr[8])
+#   ^^^^ constexpr[BlockedLayout(size_per_thread=[1, 8], threads_per_warp=[4, 8], warps_per_cta=[4, 1], order=[1, 0])]
+    at = gl.arange(0, 64, gl.SliceLayout(1, wide))
+#   ^^ tensor<64xint32, SliceLayout(dim=1, parent=BlockedLayout(size_per_thread=[1, 8], threads_per_warp=[4, 8], warps_per_cta=[4, 1], order=[1, 0]))>
+    row = at[:, None]
+    #        ^^^^^^^ 
+    #           ^^^^ constexpr[None]
+    kept: gl.constexpr = at.type.layout
+    #                    ^^^^^^^ dtype tensor<64xint32, SliceLayout(dim=1, parent=BlockedLayout(size_per_thread=[1, 8], threads_per_warp=[4, 8], warps_per_cta=[4, 1], order=[1, 0]))>
+    gl.store(x_ptr + at, at)
+""",  # noqa: E501
+    "aggregates": """
+from triton.language.core import _aggregate as aggregate
+
+
+@aggregate
+class Inner:
+    count: tl.tensor
+
+    def __init__(self, count):
+        self.count = count
+
+
+@aggregate
+class State:
+    acc: tl.tensor
+    inner: Inner
+    SIDE: tl.constexpr
+
+    def __init__(self, acc, inner, SIDE):
+        self.acc = acc
+        self.inner = inner
+        self.SIDE = SIDE
+
+
+@triton.jit
+def k(x_ptr, SIDE: tl.constexpr = 16):
+    #              ^^^^^^^^^^^^ class triton.language.core.constexpr
+    s = State(tl.zeros([SIDE], tl.float32), Inner(tl.program_id(0)), SIDE)
+#   ^ State(acc: tensor<16xfp32>, inner: Inner, SIDE: constexpr[16])
+    t = s.inner
+#   ^ Inner(count: int32)
+    n: tl.constexpr = s.SIDE * 2
+#   ^ constexpr[32]
+    tl.store(x_ptr, t.count + n)
 """,
     "nested, in an indented block": """
 def make(SIDE):
@@ -596,3 +651,22 @@ def k(x_ptr, y_ptr: tl.tensor = None, SIDE: tl.constexpr = 16):
     )
     assert not bench.kernel("defaults.py").faults
     assert bench.types_of("defaults.py", "at") == {"tensor<16xint32>"}
+async def test_a_constant_that_no_hint_has_room_for_has_none(bench: Workbench):
+    text = """\
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+
+
+@gluon.jit
+def k(x_ptr):
+    LANES: gl.constexpr = 4 * 8
+    WIDE: gl.constexpr = gl.BlockedLayout([1], [LANES], [4], [0])
+    at = gl.arange(0, 128, WIDE)
+    gl.store(x_ptr + at, at)
+"""
+    await write(bench, "hints.py", text)
+    hints = inlay_hints(bench.session.snapshot(), bench.path("hints.py"), 1, 20)
+    assert [hint.label for hint in hints] == [
+        ": constexpr[32]",
+        ": tensor<128xint32, BlockedLayout(size_per_thread=[1], thre…",
+    ]

@@ -38,13 +38,18 @@ def inlay_hints(snapshot: Snapshot, path: str, first: int, last: int) -> tuple[I
     for entry in typed_between(snapshot, path, first, last):
         if entry.record.kind == "store":
             stores.setdefault(entry.span, []).append(entry)
-    hints = [_type_hint(span, entries) for span, entries in stores.items()]
+    hints = [_type_hint(span, entries) for span, entries in stores.items() if not all(map(_says_itself, entries))]
     for kernel in file.kernels:
         if kernel.job and first <= kernel.name_span.line <= last and (brief := resources_brief(kernel.job, _ROOM)):
             span = kernel.name_span
             tooltip = f"{job_label(kernel.job)}: {resources_line(kernel.job)}"
             hints.append(InlayHint(span.end_line, span.end_column, brief, tooltip, "resources"))
     return tuple(sorted(hints, key=lambda hint: (hint.line, hint.column)))
+
+
+def _says_itself(entry: Typed) -> bool:
+    """A constant with no room in a hint, such as a layout, stands in the text."""
+    return entry.record.constant is not None and len(entry.record.type) > _WIDTH
 
 
 def _type_hint(span: Span, entries: list[Typed]) -> InlayHint:

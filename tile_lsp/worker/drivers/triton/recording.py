@@ -227,8 +227,9 @@ def _subclass(code_generator: Any, release: tuple[int, int]) -> type:
             result = self._visit(node)
             if isinstance(result, Nothing) and isinstance(getattr(node, "ctx", None), ast.Load):
                 self._refuse(node, result)
-            # A module is not what anyone asks for: what is taken of it starts at the same place.
-            if is_expression and result is not None and not isinstance(result, (str, ModuleType)):
+            # A module is not what anyone asks for: what is taken of it starts at the same place. Nor is what an index
+            # is made of, where that is no value.
+            if is_expression and result is not None and not isinstance(result, (str, ModuleType)) and not _slices(node):
                 kind, name = ("load", node.id) if is_name else ("expr", None)
                 recorder.notes.append((self, node, kind, name, result))
             return result
@@ -287,6 +288,15 @@ def _subclass(code_generator: Any, release: tuple[int, int]) -> type:
                     return
             recorder.notes.append((self, node, "store", name, value))
 
+        def visit_AnnAssign(self, node: Any) -> Any:
+            """A constant is bound without `set_value`. Defaults of parameters are bound by nodes that have no place."""
+            result = super().visit_AnnAssign(node)
+            recorder = _active
+            is_name = isinstance(node.target, ast.Name) and hasattr(node.target, "lineno")
+            if result is not None and recorder is not None and self.noted and is_name:
+                recorder.notes.append((self, node.target, "store", node.target.id, result))
+            return result
+
         def visit_IfExp(self, node: Any) -> Any:
             self.conditionals[node.lineno, node.col_offset] = node
             return super().visit_IfExp(node)
@@ -316,6 +326,11 @@ def _subclass(code_generator: Any, release: tuple[int, int]) -> type:
 
     visit = Recording.visit_with_place if release <= _KNOWN else base.visit
     return Recording
+
+
+def _slices(node: ast.expr) -> bool:
+    """True for `:, None` of an index."""
+    return isinstance(node, ast.Tuple) and any(isinstance(item, ast.Slice) for item in node.elts)
 
 
 def _indent(function: Any) -> int:

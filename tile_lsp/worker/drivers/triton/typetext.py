@@ -11,6 +11,8 @@ from triton.language import core
 #: Bits of a number that is written in decimals.
 _WIDEST = 4096
 _MAX_CONSTANT = 120
+#: Layouts within layouts are what a reader of Gluon looks for: they are cut where they are no text any more.
+_MAX_TYPE = 2000
 
 
 def of(value: Any) -> tuple[str, str | None] | None:
@@ -18,8 +20,8 @@ def of(value: Any) -> tuple[str, str | None] | None:
     if isinstance(value, core.constexpr):
         inner = value.value
         if isinstance(inner, core.dtype):
-            return f"dtype {inner}", None
-        if callable(inner) and not isinstance(inner, type):
+            return f"dtype {dtype(inner)}", None
+        if callable(inner):
             return _callable(inner)
         text = _text(inner)
         return (f"constexpr[{text}]", text) if text is not None else ("constexpr", None)
@@ -29,7 +31,7 @@ def of(value: Any) -> tuple[str, str | None] | None:
         items = [of(item) for item in value.values]
         return f"({', '.join(item[0] if item else '?' for item in items)}{',' if len(items) == 1 else ''})", None
     if isinstance(value, core.dtype):
-        return f"dtype {value}", None
+        return f"dtype {dtype(value)}", None
     if isinstance(value, core.base_value):
         ty = getattr(value, "type", None)
         return (dtype(ty) if ty is not None else type(value).__name__), None
@@ -54,13 +56,22 @@ def dtype(ty: Any) -> str:
         return f"tensordesc<{block.scalar}[{dims}]{_layout(ty)}>"
     if isinstance(ty, core.tuple_type):
         return f"({', '.join(dtype(item) for item in ty.types)}{',' if len(ty.types) == 1 else ''})"
-    return _short(str(ty))
+    if type(ty).__name__ == "_aggregate_type":
+        return f"{ty.base_cls.__name__}({', '.join(f'{name}: {_field(field)}' for name, field in ty.fields)})"
+    if isinstance(ty, core.constexpr_type):
+        return of(core.constexpr(ty.value))[0]  # type: ignore[index]
+    return _short(str(ty), _MAX_TYPE)
+
+
+def _field(ty: Any) -> str:
+    """Of an aggregate: of one within it just the name."""
+    return ty.base_cls.__name__ if type(ty).__name__ == "_aggregate_type" else dtype(ty)
 
 
 def layout(value: Any) -> str:
     text = str(_plain(value)).replace("cga_layout=[]", "").replace(", )", ")")
     # Lists are kept as tuples, one of which may look like a number.
-    return _short(re.sub(r"=\((\d[\d, ]*?),?\)", r"=[\1]", text))
+    return _short(re.sub(r"=\((\d[\d, ]*?),?\)", r"=[\1]", text), _MAX_TYPE)
 
 
 def _layout(ty: Any) -> str:
@@ -76,7 +87,8 @@ def _callable(value: Any) -> tuple[str, str | None]:
     function = getattr(value, "fn", value)
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", type(value).__name__)
     module = getattr(function, "__module__", None)
-    return f"function {module}.{name}" if module and module != "builtins" else f"function {name}", None
+    what = "class" if isinstance(function, type) else "function"
+    return f"{what} {module}.{name}" if module and module != "builtins" else f"{what} {name}", None
 
 
 def _text(value: Any) -> str | None:
@@ -99,5 +111,5 @@ def _text(value: Any) -> str | None:
     return None
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _MAX_CONSTANT else text[: _MAX_CONSTANT - 1] + "…"
+def _short(text: str, most: int = _MAX_CONSTANT) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
