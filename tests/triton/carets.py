@@ -1,4 +1,5 @@
-"""Sources whose comments say what is expected of the line above: `#   ^^^^ tensor<64xfp32>` under the range."""
+"""Sources whose comments say what is expected of the line above: `#   ^^^^ tensor<64xfp32>` under the range, or just
+the range for one where nothing is said."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from tile_lsp.model.location import Span
 from tile_lsp.model.outcome import Severity
 
 HEADER = "import triton\nimport triton.language as tl\n\n\n"
-_CARETS = re.compile(r"\s*#\s*(?P<carets>\^+)\s+(?P<expected>.*)")
+_CARETS = re.compile(r"\s*#\s*(?P<carets>\^+)(?:\s+(?P<expected>.*))?")
 
 
 class Caret(NamedTuple):
@@ -31,7 +32,7 @@ def carets(text: str) -> list[Caret]:
         else:
             above = rows[line - 1]
             start, end = (len(above[:at].encode()) for at in match.span("carets"))
-            found.append(Caret(Span(line, start, line, end), match["expected"]))
+            found.append(Caret(Span(line, start, line, end), match["expected"] or ""))
     assert found, "nothing is expected of this text"
     return found
 

@@ -111,7 +111,7 @@ def k(x_ptr):
     at = gl.arange(0, 64, gl.SliceLayout(1, wide))
 #   ^^ tensor<64xint32, SliceLayout(dim=1, parent=BlockedLayout(size_per_thread=[1, 8], threads_per_warp=[4, 8], warps_per_cta=[4, 1], order=[1, 0]))>
     row = at[:, None]
-    #        ^^^^^^^ 
+    #        ^^^^^^^
     #           ^^^^ constexpr[None]
     kept: gl.constexpr = at.type.layout
     #                    ^^^^^^^ dtype tensor<64xint32, SliceLayout(dim=1, parent=BlockedLayout(size_per_thread=[1, 8], threads_per_warp=[4, 8], warps_per_cta=[4, 1], order=[1, 0]))>
@@ -651,6 +651,8 @@ def k(x_ptr, y_ptr: tl.tensor = None, SIDE: tl.constexpr = 16):
     )
     assert not bench.kernel("defaults.py").faults
     assert bench.types_of("defaults.py", "at") == {"tensor<16xint32>"}
+
+
 async def test_a_constant_that_no_hint_has_room_for_has_none(bench: Workbench):
     text = """\
 from triton.experimental import gluon
