@@ -348,7 +348,10 @@ class KernelTracker:
 
     def _after_generation(self, planned: PlannedJob, fault: Fault) -> Iterator[tuple[Argument, ...]]:
         seen = {planned.view.job.arguments}
-        for one in (*self._last_mended(planned), *_after(planned, fault)):
+        suggested = tuple(_after(planned, fault))
+        # Of a fault that suggests nothing, nothing is to be hoped for.
+        others = planned.alternatives if suggested else ()
+        for one in (*self._last_mended(planned), *suggested, *others):
             if one not in seen:
                 seen.add(one)
                 yield one
