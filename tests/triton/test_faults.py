@@ -195,6 +195,22 @@ async def test_what_is_not_valid_is_told_unasked_without_a_target(bench: Workben
         assert other.session.stats().codegens == 1  # of the invalid one, which ended before any code
 
 
+async def test_a_pass_that_crashes_says_which_and_why(bench: Workbench):
+    text = """\
+# tile-lsp: a=*fp16:16 o=*fp32:16 K=i32:16 M=64 target=sm_90
+@triton.jit
+def k(a, o, K, M: tl.constexpr):
+    i = tl.arange(0, M)
+    acc = tl.zeros([M, M], dtype=tl.float32)
+    for k in tl.range(0, K, M, warp_specialize=True):
+        x = tl.load(a + i[:, None] * K + i[None, :] + k)
+        acc = tl.dot(x, tl.trans(x), acc)
+    tl.store(o + i[:, None] * M + i[None, :], acc)
+"""
+    fault = await code_fault(bench, "crashing.py", text, stage=Stage.TTGIR)
+    assert fault.message.startswith("triton's own pass NVGPUWarpSpecialization failed: ")
+
+
 async def test_a_ptxas_error_comes_back_to_its_line(bench: Workbench):
     text = """\
 @triton.jit

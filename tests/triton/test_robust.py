@@ -96,5 +96,6 @@ async def test_a_compile_without_end_ends_at_its_limit_and_the_rest_of_the_file_
         assert bench.types_of("slow.py", "x", "good") == {"fp32"}
         fault = await slow
         assert isinstance(fault, Fault)
-        assert "Generating code slow took longer than 3 s and was stopped" in fault.message
+        assert "Generating code for slow took longer than 3 s and was stopped" in fault.message
+        assert fault.help == "set tile-lsp.timeouts.tool to more seconds"
         assert bench.types_of("slow.py", "at", "slow") == {"tensor<64xint32>"}

@@ -1131,3 +1131,17 @@ def test_a_launch_may_be_wrapped_for_torch():
     """
     assert kernels(text) == ["k"]
     assert arguments(specs_of(text)[0])["B"] == "16"
+
+
+def test_a_constant_may_be_annotated_by_another_name():
+    text = """
+from triton.language import constexpr as const
+
+
+@triton.jit
+def k(x_ptr, SIDE: const):
+    at = tl.arange(0, SIDE)
+    tl.store(x_ptr + at, at)
+"""
+    (spec,) = specs_of(text)
+    assert arguments(spec)["SIDE"] == "64"

@@ -245,6 +245,28 @@ def k(a_ptr, c_ptr, SIDE: tl.constexpr):
     assert "64×64 over 4 warps of 32 threads: 32 elements a thread; 2 neighbours along dimension 1" in words
 
 
+async def test_a_result_whose_operation_has_a_region_has_a_layout(bench: Workbench):
+    text = """\
+@triton.jit
+def larger(a, b):
+    return tl.maximum(a, b)
+
+
+# tile-lsp: x_ptr=*fp32:16 target=sm_80
+@triton.jit
+def k(x_ptr):
+    at = tl.arange(0, 128)
+    most = tl.associative_scan(tl.load(x_ptr + at), 0, larger)
+    tl.store(x_ptr + at, most + 1)
+"""
+    await write(bench, "regions.py", text)
+    await bench.show("regions.py", Stage.TTGIR, "k")
+    bench.session.select_job(bench.path("regions.py"), "k", 0)
+    number, line = next((i, row) for i, row in enumerate(bench.text("regions.py").split("\n"), 1) if "most = " in row)
+    shown = hover(bench.session.snapshot(), bench.path("regions.py"), number, line.index("most"))
+    assert "128 over 4 warps of 32 threads" in str(shown.markup)
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [("offs", "8 neighbours are of one thread: 32 bytes"), ("mask", ": 8 bytes"), ("x", ": 16 bytes"), ("y", ": 32 b")],

@@ -335,7 +335,7 @@ class WorkerPool:
             except Lost as lost:
                 self._drop(holder)
                 if lost.reason == "timeout":
-                    return _timed_out("Generating code", holder._name, self.limits.codegen)
+                    return _timed_out("Generating code for", holder._name, self.limits.codegen, setting="tool")
                 raise HolderGone(_last_words(worker.output())) from lost
             except BaseException:
                 # Its answer would be taken for that of the next request.
@@ -487,12 +487,12 @@ def _bad_answer(words: str) -> Fault:
     return Fault(FaultKind.ENVIRONMENT, f"internal error of tile-lsp's worker: {words}", code="worker")
 
 
-def _timed_out(what: str, name: str, seconds: float, chain: Chain = ()) -> Fault:
+def _timed_out(what: str, name: str, seconds: float, chain: Chain = (), *, setting: str = "inference") -> Fault:
     return Fault(
         FaultKind.ENVIRONMENT,
         f"{what} {name} took longer than {seconds:g} s and was stopped.",
         chain,
-        help="set tile-lsp.timeouts.inference to more seconds",
+        help=f"set tile-lsp.timeouts.{setting} to more seconds",
         code="timeout",
     )
 

@@ -51,13 +51,14 @@ def values_of(artifact: Artifact, name: str, place: Place, like: Tensor | None =
     """
     counts: dict[str, int] = {}
     found: dict[str, tuple[bool, Typed]] = {}
-    for index, line in enumerate(artifact.text.split("\n")):
+    lines = artifact.text.split("\n")
+    for index, line in enumerate(lines):
         match = _RESULT.match(line)
         if match is None or match["name"] != name:
             continue
         chains = artifact.lines[index] if index < len(artifact.lines) else ()
         starts = [chain[0] for chain in chains if chain and chain[0].member == place.member]
-        typed = result_in(line)
+        typed = result_in(_typed_line(lines, index))
         if not starts or typed is None or (like is not None and not like.is_held_by(typed)):
             continue
         here = any(start.line == place.line for start in starts)
@@ -65,6 +66,15 @@ def values_of(artifact: Artifact, name: str, place: Place, like: Tensor | None =
             found[typed.layout] = (here, typed)
         counts[typed.layout] = counts.get(typed.layout, 0) + 1
     return tuple(found[layout][1] for layout in sorted(counts, key=lambda layout: -counts[layout])[:_MOST])
+
+
+def _typed_line(lines: list[str], index: int) -> str:
+    """The line that holds an operation's type: where it has a region in brackets, the one that closes it."""
+    line = lines[index]
+    if not line.rstrip().endswith("({"):
+        return line
+    closing = line[: len(line) - len(line.lstrip())] + "})"
+    return next((other for other in lines[index + 1 :] if other.startswith(closing)), line)
 
 
 def maps_of(artifact: Artifact, name: str, place: Place, type_: str) -> list[ThreadMap | NoMap]:

@@ -34,7 +34,7 @@ def job_specs(
     """A spec for each comment and each of the autotuner's configs, at least one; problems of comments and settings."""
     names = Names.of(workspace)
     path = kernel.path
-    constants = frozenset(p.name for p in kernel.parameters if _is_constexpr(p.annotation))
+    constants = frozenset(p.name for p in kernel.parameters if _is_constexpr(p.annotation, names, path))
     words = vocabulary([p.name for p in kernel.parameters], constants, frozenset(_captured(kernel, names)))
     from_settings, problems = read_settings(settings.for_kernel(kernel.qualname, path), words, kernel.name_span)
     tuning = read_tuning(kernel, names)
@@ -195,9 +195,11 @@ def _arguments(parameters: Sequence[Parameter], assumed: Sequence[Assumed]) -> t
     return tuple(Argument(p.name, one.spec) for p, one in zip(parameters, assumed, strict=True))
 
 
-def _is_constexpr(annotation: ast.expr | None) -> bool:
-    """As triton itself looks for it: the word in the annotation's text."""
-    return annotation is not None and "constexpr" in ast.unparse(annotation)
+def _is_constexpr(annotation: ast.expr | None, names: Names, path: str) -> bool:
+    """As triton itself looks for it: the word in the annotation's text, or the class by whatever name."""
+    if annotation is None or "constexpr" in ast.unparse(annotation):
+        return annotation is not None
+    return (names.dotted(annotation, path) or "").endswith(".constexpr")
 
 
 def _annotated(annotation: ast.expr | None) -> str | None:

@@ -16,6 +16,9 @@ _REPR = re.compile(r"(\w+(?:Error|Exception|Warning|Interrupt|StopIteration))\((
 _MLIR = re.compile(r"^(?P<loc>\S.*?): (?P<kind>error|warning|remark): (?P<message>.*)$", re.MULTILINE)
 _FRAME = re.compile(r'"((?:[^"\\]|\\.)+)":(\d+):(\d+)')
 _PLACE = re.compile(r"^at \d+:\d+:\n", re.MULTILINE)
+_FAILED = "Failures have been detected while processing an MLIR pass pipeline"
+_DIED = re.compile(r"^LLVM ERROR: (?P<error>.*)$|: (?P<assertion>Assertion .* failed)\.?$", re.MULTILINE)
+_PASS = re.compile(r"Pipeline failed while executing \[`(\w+)`")
 _MOST = 40
 #: What is raised without a message, and what it means.
 _WORDLESS = {
@@ -131,8 +134,20 @@ def of_mlir(printed: str, members: Collection[str]) -> faults.Fault | None:
         if match["kind"] != "error":
             continue
         chain = [place for place in _places(match["loc"]) if place[0] in members]
-        return faults.fault(faults.USER, match["message"].strip(), chain, code="MLIR")
+        message = match["message"].strip()
+        if message.startswith(_FAILED):
+            message = _last_words(printed) or message
+        return faults.fault(faults.USER, message, chain, code="MLIR")
     return None
+
+
+def _last_words(printed: str) -> str | None:
+    """Of a pass that crashed and was caught: MLIR itself only says that one failed."""
+    died, ended = _DIED.search(printed), _PASS.search(printed)
+    if died is None and ended is None:
+        return None
+    words = f"triton's own pass {ended[1]} failed" if ended is not None else "a pass of triton's own failed"
+    return f"{words}: {(died['error'] or died['assertion']).strip()}" if died is not None else words
 
 
 def remarks(printed: str, members: Collection[str]) -> list[dict[str, Any]]:
