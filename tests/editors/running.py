@@ -21,15 +21,15 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.support.patience import PATIENCE
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 DOCS = ROOT / "docs/editors"
 BIN = Path(sys.executable).parent
-LIMIT = 300.0
+LIMIT = 900.0
 """Seconds for one editor's run. No run is faster or slower for it."""
 _MARK = "TILE_LSP_EDITOR_TEST"
-_GRACE = 10.0
-"""Seconds for the server and its workers to end after their editor."""
 
 
 def needs(program: str, package: str, *files: str) -> pytest.MarkDecorator:
@@ -106,7 +106,7 @@ def run_editor(
 
 def _left(mark: str) -> list[str]:
     """What still runs of the processes that an editor started, after a time for them to end; killed, then."""
-    end = time.monotonic() + _GRACE
+    end = time.monotonic() + PATIENCE
     found = _marked(mark)
     while found and time.monotonic() < end:
         psutil.wait_procs(found, timeout=0.2)

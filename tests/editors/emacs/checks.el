@@ -7,8 +7,9 @@
 (require 'python)
 (require 'pulse)
 
-(setq eglot-sync-connect 60
-      eglot-connect-timeout 60
+(setq eglot-sync-connect 120
+      eglot-connect-timeout 120
+      jsonrpc-default-request-timeout 120
       python-indent-guess-indent-offset nil
       auto-revert-use-notify nil  ; without a main loop nobody reads the notifications
       create-lockfiles nil
@@ -27,7 +28,7 @@
 (defmacro wait (what &rest condition)
   "Wait until CONDITION gives a value, and return it."
   (declare (indent 1))
-  `(let ((end (+ (float-time) 60)) value)
+  `(let ((end (+ (float-time) 120)) value)
      (while (and (not (setq value (progn ,@condition))) (< (float-time) end))
        (accept-process-output nil 0.02))
      (or value (error "Waited in vain for %s" ,what))))
@@ -92,12 +93,12 @@
     titles))
 
 (defun kernel-stages ()
-  (let ((kernels (plist-get (jsonrpc-request (eglot-current-server) :tile/jobs (make-hash-table) :timeout 60) :kernels)))
+  (let ((kernels (plist-get (jsonrpc-request (eglot-current-server) :tile/jobs (make-hash-table) :timeout 120) :kernels)))
     (append (plist-get (cl-find "matmul" kernels :key (lambda (kernel) (plist-get kernel :name)) :test #'equal) :stages)
             nil)))
 
 (defun finish (source)
   "Stop the server in the way that eglot does."
   (with-current-buffer source
-    (eglot-shutdown (eglot-current-server)))
+    (eglot-shutdown (eglot-current-server) nil 120))
   (checks-report "end" nil))

@@ -60,7 +60,7 @@
   (dolist (stage (kernel-stages))
     (let ((uri (plist-get (jsonrpc-request (eglot-current-server) :tile/document
                                            (list :textDocument (eglot--TextDocumentIdentifier) :kernel "matmul" :stage stage)
-                                           :timeout 60)
+                                           :timeout 120)
                           :uri)))
       (let ((buffer (tile-lsp--document (eglot-current-server) uri)))
         (wait stage (string-match-p "matmul for sm_90" (text buffer)))))))

@@ -21,7 +21,7 @@ function M.wait(what, condition)
     value = condition()
     return value
   end
-  assert(vim.wait(60000, holds, 20), "waited in vain for " .. what)
+  assert(vim.wait(120000, holds, 20), "waited in vain for " .. what)
   return value
 end
 

@@ -44,7 +44,7 @@ check("what came from one line of the source is marked together", function()
   local answer = checks.client():request_sync(
     "textDocument/documentHighlight",
     vim.lsp.util.make_position_params(0, "utf-8"),
-    60000,
+    120000,
     view
   )
   assert(#answer.result > 1)
@@ -110,7 +110,7 @@ check("a fault stands above the last good listing, and goes with it", function()
 end)
 
 check("a document opens by its URI", function()
-  local jobs = checks.client():request_sync("tile/jobs", vim.empty_dict(), 60000, source)
+  local jobs = checks.client():request_sync("tile/jobs", vim.empty_dict(), 120000, source)
   local uri = jobs.result.kernels[1].documents.ptx
   vim.cmd.edit(vim.fn.fnameescape(uri))
   local buffer = vim.api.nvim_get_current_buf()

@@ -80,7 +80,7 @@ local shown
 
 check("a code action shows each stage", function()
   checks.go("acc = multiply")
-  local jobs = checks.client():request_sync("tile/jobs", vim.empty_dict(), 60000, source)
+  local jobs = checks.client():request_sync("tile/jobs", vim.empty_dict(), 120000, source)
   local kernel = vim.iter(jobs.result.kernels):find(function(kernel)
     return kernel.name == "matmul"
   end)

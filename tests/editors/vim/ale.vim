@@ -19,7 +19,7 @@ endfunction
 " Wait until the condition gives something, and return it. Sleeping is when Vim reads from its channels.
 function! s:Wait(what, condition) abort
   let l:start = reltime()
-  while reltimefloat(reltime(l:start)) < 60
+  while reltimefloat(reltime(l:start)) < 120
     let l:value = a:condition()
     if !empty(l:value)
       return l:value
