@@ -9,13 +9,13 @@ await withPage(
   async (page) => {
     const vscode = new Workbench(page, pictures);
     await page.goto(url(port, folder));
-    await page.locator(".monaco-workbench").waitFor({ timeout: 60_000 });
+    await page.locator(".monaco-workbench").waitFor();
     await page.mouse.move(25, 500);
 
     await vscode.openFile("matmul.py");
     await vscode.command("View: Toggle Primary Side Bar Visibility");
     const source = vscode.group(0);
-    await source.lens("SASS").waitFor({ timeout: 60_000 });
+    await source.lens("SASS").waitFor();
     await source.line("Tile[float32,(128,128)]").first().waitFor();
     await vscode.picture("types");
 
@@ -87,7 +87,7 @@ await withPage(
       await vscode.until("the stages to come back", async () => (await vscode.group(index).lit()).length > 0);
     }
 
-    await source.lens("sm_90 .*1 of 2.*").waitFor({ timeout: 60_000 });
+    await source.lens("sm_90 .*1 of 2.*").waitFor();
 
     await source.type("ct.mma(a, b, acc)", "acc = ct.mma(a, b, a)");
     await vscode.until("the tab to say that there is an error", async () =>

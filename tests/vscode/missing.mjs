@@ -11,10 +11,10 @@ await withPage(
     const offer = page.locator(".notifications-toasts .notification-list-item", { hasText: "language server" });
     const status = page.locator(".statusbar-item", { hasText: "Tile: no server" });
     await page.goto(url(port, folder));
-    await page.locator(".monaco-workbench").waitFor({ timeout: 60_000 });
+    await page.locator(".monaco-workbench").waitFor();
 
     await vscode.openFile("plain.py");
-    await status.waitFor({ timeout: 60_000 });
+    await status.waitFor();
     assert.equal(await offer.count(), 0, "a file without kernels is left alone");
 
     await vscode.openFile("kernel.py");
@@ -29,9 +29,9 @@ await withPage(
     await vscode.picture("missing");
 
     await offer.locator(".monaco-button", { hasText: "Install tile-lsp into" }).click();
-    await status.waitFor({ state: "detached", timeout: 120_000 });
+    await status.waitFor({ state: "detached" });
     await page.locator(".statusbar-item", { hasText: "Tile" }).waitFor();
-    await vscode.group(0).lens("SASS").waitFor({ timeout: 60_000 });
+    await vscode.group(0).lens("SASS").waitFor();
   },
   { pictures },
 );

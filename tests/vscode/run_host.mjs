@@ -3,7 +3,7 @@ import { url, withPage } from "./browser.mjs";
 
 const [port, folder, extension, module] = process.argv.slice(2);
 const remote = (path) => `vscode-remote://127.0.0.1:${port}${path}`;
-const LIMIT = 580_000;
+const LIMIT = 1_180_000;
 
 process.exitCode = await withPage(async (page) => {
   let finish;

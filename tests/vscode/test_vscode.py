@@ -6,19 +6,21 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import shutil
 import signal
 import site
-import socket
 import subprocess
 import sys
-import urllib.request
+import time
 import venv
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
 import pytest
+
+from tests.support.patience import PATIENCE
 
 pytestmark = [pytest.mark.editors, pytest.mark.slow]
 
@@ -70,7 +72,8 @@ def tools() -> Path:
 def _sources() -> str:
     """What the package is made of: while it stays, nobody makes it anew under tests that run."""
     folders = [EXTENSION / name for name in ("src", "scripts", "media", "syntaxes")]
-    files = [file for folder in (*folders, ROOT / "tile_lsp") for file in folder.rglob("*") if file.suffix != ".pyc"]
+    files = [file for folder in (*folders, ROOT / "tile_lsp") for file in folder.rglob("*")]
+    files = [file for file in files if "__pycache__" not in file.parts]  # what every test may write
     files += [
         ROOT / "scripts/bundle.py",
         ROOT / "pyproject.toml",
@@ -122,7 +125,6 @@ def vscode(
 def _alone(
     state: Path, *options: str, path: str | None, package: Path | None, settings: Mapping[str, object]
 ) -> Iterator[int]:
-    port = _free_port()
     user = state / "user"
     (user / "User").mkdir(parents=True)
     (user / "User/settings.json").write_text(json.dumps({**SETTINGS, **settings}))
@@ -138,13 +140,12 @@ def _alone(
     }
     if package is not None:
         subprocess.run([*command, "--install-extension", package], env=environment, check=True, capture_output=True)
-    command += ["--auth", "none", "--bind-addr", f"127.0.0.1:{port}", "--disable-telemetry", "--disable-update-check"]
+    command += ["--auth", "none", "--bind-addr", "127.0.0.1:0", "--disable-telemetry", "--disable-update-check"]
     command += ["--reconnection-grace-time", "2", *options]
     with (state / "log").open("wb") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
     try:
-        _wait_for(port, process, state / "log")
-        yield port
+        yield _port_of(process, state / "log")
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
@@ -157,24 +158,18 @@ def _alone(
         process.wait()
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(600):
+def _port_of(process: subprocess.Popen[bytes], log: Path) -> int:
+    """The port that it chose, once it listens."""
+    end = time.monotonic() + PATIENCE
+    while (found := re.search(r"server listening on http://127\.0\.0\.1:(\d+)", log.read_text())) is None:
         assert process.poll() is None, log.read_text()
-        with contextlib.suppress(OSError):
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5).close()
-            return
+        assert time.monotonic() < end, f"VS Code does not listen:\n{log.read_text()}"
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(0.1)
-    pytest.fail(f"VS Code does not answer:\n{log.read_text()}")
+    return int(found[1])
 
 
-def run_node(script: str, *arguments: object, limit: float = 600) -> None:
+def run_node(script: str, *arguments: object, limit: float = 1200) -> None:
     """Run a script that drives the browser. Its process group, the browser in it, ends with it."""
     environment = {**os.environ, "VSCODE_TEST": str(VSCODE)}
     (PICTURES / "failure.png").unlink(missing_ok=True)

@@ -18,16 +18,16 @@ await withPage(
     const source = vscode.group(0);
     // VS Code keeps a webview's page in a frame within a frame.
     const map = page.frameLocator("iframe.webview.ready").frameLocator("iframe#active-frame");
-    const heading = (type) => map.locator("h2", { hasText: type }).first().waitFor({ timeout: 120_000 });
+    const heading = (type) => map.locator("h2", { hasText: type }).first().waitFor();
     await page.emulateMedia(THEMES.dark);
     await page.goto(url(port, folder));
-    await page.locator(".monaco-workbench").waitFor({ timeout: 60_000 });
+    await page.locator(".monaco-workbench").waitFor();
     await vscode.openFile("matmul.py");
-    await source.lens("SASS").waitFor({ timeout: 120_000 });
+    await source.lens("SASS").waitFor();
 
     await source.point("= tl.dot(", "acc");
     await vscode.command("Tile: Show Thread Map");
-    await page.locator(".tab", { hasText: "Thread Map: acc" }).waitFor({ timeout: 120_000 });
+    await page.locator(".tab", { hasText: "Thread Map: acc" }).waitFor();
     await heading("tensor<128x128xf32, #mma>");
     await map.locator("p", { hasText: "acc in matmul for sm_90" }).waitFor();
     await map.locator("li", { hasText: "drawn: rows 0–63 of 128, columns 0–127 of 128" }).waitFor();
@@ -39,7 +39,7 @@ await withPage(
 
     for (const [theme, media] of Object.entries(THEMES)) {
       await page.emulateMedia(media);
-      await map.locator(`body.vscode-${theme}`).waitFor({ timeout: 60_000 });
+      await map.locator(`body.vscode-${theme}`).waitFor();
       await vscode.picture(`thread-map-${theme}`);
       for (const { words, height, contrast } of await map.locator("svg text").evaluateAll(measure)) {
         assert.ok(height >= 9, `${words} is ${height} pixels high`);
@@ -49,10 +49,10 @@ await withPage(
 
     await page.emulateMedia(THEMES.dark);
     await source.type("= tl.dot(", "acc = tl.dot(a, b, missing)");
-    await map.locator(".problem", { hasText: "missing" }).waitFor({ timeout: 60_000 });
+    await map.locator(".problem", { hasText: "missing" }).waitFor();
     await heading("tensor<128x64xf32, #mma>");
     await source.type("= tl.dot(", "acc = tl.dot(a, b, acc)");
-    await map.locator(".problem").waitFor({ state: "detached", timeout: 60_000 });
+    await map.locator(".problem").waitFor({ state: "detached" });
 
     await source.point("stride_am,", "stride_am");
     await vscode.command("Tile: Show Thread Map");
@@ -61,9 +61,9 @@ await withPage(
 
     await vscode.command("Tile: Show Control-Flow Graph");
     await vscode.accept("SASS");
-    await page.locator(".tab", { hasText: "SASS Graph: matmul" }).waitFor({ timeout: 120_000 });
+    await page.locator(".tab", { hasText: "SASS Graph: matmul" }).waitFor();
     const graph = page.frameLocator("iframe.webview.ready:visible").frameLocator("iframe#active-frame");
-    await graph.locator(".node").first().waitFor({ timeout: 60_000 });
+    await graph.locator(".node").first().waitFor();
     await vscode.picture("graph");
     await graph.locator(".node", { hasText: "entry" }).click();
     await page.locator(".statusbar-item", { hasText: /^Ln (?!40\b)/ }).waitFor();

@@ -63,7 +63,7 @@ export class Workbench {
     await this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   }
 
-  async until(what, question, { limit = 60_000, pause = 100 } = {}) {
+  async until(what, question, { limit = 120_000, pause = 100 } = {}) {
     const end = Date.now() + limit;
     while (Date.now() < end) {
       const answer = await question();
@@ -180,10 +180,7 @@ class Group {
     const { x, y } = await this.place(line, word);
     await this.page.mouse.move(x, y);
     await this.page.mouse.move(x + 1, y);
-    await this.page
-      .locator(".monaco-hover:visible", { hasText: new RegExp(pattern(expected)) })
-      .first()
-      .waitFor({ timeout: 30_000 });
+    await this.page.locator(".monaco-hover:visible", { hasText: new RegExp(pattern(expected)) }).first().waitFor();
   }
 
   /** Put the cursor in a word of a line. */

@@ -2,7 +2,7 @@
 const assert = require("node:assert/strict");
 const vscode = require("vscode");
 
-const LIMIT = 180_000;
+const LIMIT = 600_000;
 const tests = [];
 
 /** Declare a test. */
@@ -32,7 +32,7 @@ exports.run = async () => {
  * Ask again until the answer is there: what the server finds out in the background comes when it comes.
  * `what` is for the message; `question` answers undefined, false or an empty list while there is nothing.
  */
-exports.until = async (what, question, limit = 90_000) => {
+exports.until = async (what, question, limit = 120_000) => {
   const end = Date.now() + limit;
   let answer;
   while (Date.now() < end) {
