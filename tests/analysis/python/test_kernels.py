@@ -59,6 +59,8 @@ def test_found(name: str):
         HEAD + "def f(ct):\n    ct = other\n    @ct.kernel\n    def k(): pass\n",
         "'''\nimport cuda.tile as ct\n@ct.kernel\ndef k(): pass\n'''\n",
         HEAD + "x = ct.load(k)\n",
+        HEAD + "def kernel_of(fn, **hints):\n    return ct.kernel(fn, **hints)\n",
+        HEAD + "def with_hints(**hints):\n    def deco(fn):\n        return ct.kernel(**hints)(fn)\n    return deco\n",
         "import a\na = a.b\nfrom a import a\n@a.kernel\ndef k(): pass\n",
         "from main import *\nfrom main import x\nx = x\n@x.kernel\ndef k(): pass\n",
     ],

@@ -107,6 +107,11 @@ def find_kernels(file: PythonFile, workspace: Workspace, decorators: frozenset[s
     return tuple(sorted(sites, key=lambda site: site.span))
 
 
+def _takes(node: Function, name: str) -> bool:
+    arguments = node.args
+    return any(one.arg == name for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
+
+
 class _KernelFinder:
     def __init__(self, file: PythonFile, workspace: Workspace, decorators: frozenset[str]) -> None:
         self.file = file
@@ -241,6 +246,8 @@ class _KernelFinder:
         found = self._function(located_nodes[:-1], function)
         comments = self._comments(span.line, span.line)
         if found is None:
+            if any(isinstance(node, _FUNCTIONS) and _takes(node, function) for node in located_nodes[:-1]):
+                return  # A decorator of one's own: what it is given stands elsewhere.
             yield KernelSite(
                 self.file.path, qualname, None, span, span_of(target) or span, call.func, name, (), broken, scope,
                 comments, function, Anchor(placed.index, candidate.path),
