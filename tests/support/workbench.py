@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from tests.support.patience import PATIENCE
 from tile_lsp.analysis.snapshot import KernelView
+from tile_lsp.engine.events import SessionEvent
 from tile_lsp.engine.session import Session
 from tile_lsp.engine.stats import Stats
 from tile_lsp.model.job import Job
@@ -83,11 +84,18 @@ async def workbench(
     *,
     cache: Path | None = None,
     idle_delay: float | None = None,
+    on_event: Callable[[SessionEvent], None] = lambda event: None,
     **settings: object,
 ) -> AsyncIterator[Workbench]:
     """Nothing is compiled in the background unless `idle_delay` is given. `settings` as in `[tool.tile-lsp]`; no step
     runs out of time unless they say so."""
-    session = Session(settings_of(folder, cache, settings), roots=[str(folder)], trusted=True, idle_delay=idle_delay)
+    session = Session(
+        settings_of(folder, cache, settings),
+        roots=[str(folder)],
+        trusted=True,
+        idle_delay=idle_delay,
+        on_event=on_event,
+    )
     bench = Workbench(folder, session)
     try:
         for name, text in files.items():

@@ -19,6 +19,7 @@ from .analyse import KernelAnalysis
 from .compilation import Compilation
 from .device import local_target
 from .environment import environment_for, toolchain_fingerprint
+from .turns import Line
 from .workers import Environment, WorkerPool
 
 
@@ -71,6 +72,8 @@ class Planner:
         self._roots = roots
         self._trusted = trusted
         self._device: asyncio.Task[str | None] | None = None
+        self._line = Line()
+        """Of kernels that waited for one interpreter: who is planned first is the first to be inferred."""
 
     async def plan(self, analysis: KernelAnalysis) -> Plan:
         assert analysis.result is not None
@@ -85,6 +88,7 @@ class Planner:
         versions = await self._pool.versions(environment.executable, closure.externals) if closure.externals else {}
         externals = tuple(sorted(versions.items()))
         target = await self._default_target(analysis)
+        await self._line.stand()
         jobs = [
             _planned(analysis, environment, closure, externals, spec, _with_target(config, target))
             for spec in analysis.specs

@@ -74,3 +74,26 @@ class Slots:
         one = max(self._waiting, key=lambda waiting: waiting.turn.asked)
         self._waiting.remove(one)
         one.called.set_result(None)
+
+
+class Line:
+    """Those who could all go on at once do so one after the other, who was asked for last first."""
+
+    def __init__(self) -> None:
+        self._waiting: list[_Waiting] = []
+
+    async def stand(self) -> None:
+        loop = asyncio.get_running_loop()
+        one = _Waiting(_current.get(), loop.create_future())
+        self._waiting.append(one)
+        if len(self._waiting) == 1:
+            loop.call_soon(self._call_next)
+        await one.called
+
+    def _call_next(self) -> None:
+        self._waiting = [waiting for waiting in self._waiting if not waiting.called.done()]
+        if not self._waiting:
+            return
+        one = max(self._waiting, key=lambda waiting: waiting.turn.asked)
+        one.called.set_result(None)
+        asyncio.get_running_loop().call_soon(self._call_next)

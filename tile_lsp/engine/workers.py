@@ -36,6 +36,7 @@ from .nursery import (
     start_hung,
     start_nursery,
 )
+from .singleflight import SingleFlight
 from .stats import Counters
 from .turns import Slots
 
@@ -185,6 +186,7 @@ class WorkerPool:
         """Warm processes started, restarts included."""
         self._counters = counters or Counters()
         self._slots = Slots(self.limits.jobs or os.cpu_count() or 2)
+        self._naming: SingleFlight[None] = SingleFlight()
         self._starting: dict[_Key, asyncio.Task[Nursery]] = {}
         self._giving_up: dict[_Key, asyncio.Event] = {}
         self._hung: dict[_Key, Fault] = {}
@@ -229,10 +231,14 @@ class WorkerPool:
             return {}
         unknown = [name for name in modules if name not in nursery.versions]
         if unknown:
-            answer = await self._serve(nursery, {"op": "versions", "modules": unknown})
-            found = (answer or {}).get("versions", {})
-            nursery.versions.update({name: found.get(name) for name in unknown})
+            # All kernels of a file ask for the same ones at once.
+            await self._naming.run(f"{id(nursery)} {unknown}", lambda: self._name(nursery, unknown))
         return {name: version for name in modules if (version := nursery.versions.get(name)) is not None}
+
+    async def _name(self, nursery: Nursery, modules: Sequence[str]) -> None:
+        answer = await self._serve(nursery, {"op": "versions", "modules": modules})
+        found = (answer or {}).get("versions", {})
+        nursery.versions.update({name: found.get(name) for name in modules})
 
     async def parse(self, python: str, source: str, filename: str = "<unsaved>") -> Mapping[str, Any]:
         """`{"tree": …}` or `{"error": {"message", "line", "column", …}}`, by that interpreter's own grammar
