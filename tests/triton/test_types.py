@@ -694,3 +694,46 @@ def k(x_ptr):
         ": constexpr[32]",
         ": tensor<128xint32, BlockedLayout(size_per_thread=[1], thre…",
     ]
+
+
+PRUNED = """
+def prune(configs, given, **constants):
+    return {kept}
+
+
+@triton.autotune([triton.Config({{"BLOCK": size}}) for size in (16, 256)], key=["n"], prune_configs_by={{"early_config_prune": prune}})
+@triton.jit
+def k(x_ptr, n, SIDE: tl.constexpr, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, BLOCK), tl.arange(0, BLOCK) < n)
+    tl.store(x_ptr + tl.arange(0, BLOCK), x)
+
+
+def f(x, n):
+    k[(1,)](x, n, SIDE=64)
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize(
+    ("kept", "expected"),
+    [
+        ("configs", [(), ()]),
+        ('[c for c in configs if c.kwargs["BLOCK"] <= constants["SIDE"]]', [(), ("dropped by", "early_config_prune")]),
+        (
+            '[c for c in configs if c.kwargs["BLOCK"] <= given["n"]]',
+            [("kept or not by", "early_config_prune")] * 2,
+        ),
+        ("[c for c in configs if c.num_warps == 4][:1]", [(), ("dropped by", "early_config_prune")]),
+    ],
+    ids=["all", "by a constant", "by what a launch passes", "the first"],
+)
+async def test_configs_that_pruning_drops_are_told(bench: Workbench, kept: str, expected: list[tuple[str, ...]]):
+    name = f"pruned{len(kept)}.py"
+    await write(bench, name, PRUNED.format(kept=kept))
+    for index, facts in enumerate(expected):
+        bench.session.select_job(bench.path(name), "k", index)
+        await bench.session.inferred(bench.path(name))
+        kernel = bench.kernel(name, "k")
+        assert not kernel.faults
+        (block,) = [one for one in kernel.inference.types if (one.name, one.kind) == ("BLOCK", "param")]
+        assert block.constant == ("16", "256")[index]
+        assert block.facts == ((facts,) if facts else ())

@@ -113,6 +113,14 @@ class Compiler:
             seen += 1
         return configs, heuristics
 
+    def prune(self, found: Any) -> Callable[..., Any] | None:
+        """What drops configs before the autotuner tries them."""
+        while found is not None and not isinstance(found, JITFunction):
+            if isinstance(found, Autotuner):
+                return getattr(found, "early_config_prune", None)
+            found = getattr(found, "fn", None) or getattr(found, "__wrapped__", None)
+        return None
+
     # -- the stages --------------------------------------------------------------------------------------------------
 
     def backend(self, target: str, options: Mapping[str, Any]) -> tuple[Any, Any]:

@@ -16,7 +16,7 @@ from ... import faults
 from ...absent import Absent
 from ...loading import Loader, find_kernel
 from ...standins import StandIns
-from . import errors, recording, signature
+from . import errors, pruning, recording, signature
 from .compiler import Compiler
 from .device import shared_memory
 from .world import answers
@@ -87,8 +87,11 @@ class _Run:
         configs, heuristics = compiler.tuning(found)
         own = _own_options(configs)
         self.options = {"default": own}
-        given = signature.read(kernel, arguments, lambda text: loader.evaluate(text, module), configs, heuristics)
+        evaluate = functools.partial(_evaluated, loader, module)
+        given = signature.read(kernel, arguments, evaluate, configs, heuristics)
         self._facts = given.facts
+        if (prune := compiler.prune(found)) is not None:
+            self._facts = {**given.facts, **pruning.facts(prune, configs, kernel, dict(arguments), evaluate)}
         options = {**own, **fields}
         if getattr(kernel, "debug", None) is not None:
             options.setdefault("debug", kernel.debug)
@@ -105,6 +108,10 @@ class _Run:
         loader.executed.assume_all(but=compiled)
         finish = functools.partial(compiler.simplified, typed, kernel.is_gluon(), backend, parsed)
         return Held(compiler, finish, kernel.is_gluon(), own, options, frozenset(loader.sources))
+
+
+def _evaluated(loader: Loader, module: Any, text: str) -> Any:
+    return loader.evaluate(text, module)
 
 
 def _own_options(configs: list[Any]) -> dict[str, Any]:

@@ -113,7 +113,7 @@ class _Reader:
 
     def argument(self, path: Path, parameter: Any, spec: str) -> None:
         if parameter.is_constexpr:
-            self.constant(path, parameter.name, self._constant_of(spec))
+            self.constant(path, parameter.name, constant_of(spec, self.evaluate))
             return
         self.signature.types[parameter.name] = self._typed(path, parameter, spec)
 
@@ -130,15 +130,6 @@ class _Reader:
         self.signature.types[name] = "constexpr"
         self.signature.constants[path] = value
 
-    def _constant_of(self, spec: str) -> Any:
-        if spec.startswith("="):
-            return self.evaluate(spec[1:])
-        try:
-            return _literal(spec)
-        except ValueError:
-            found = dtype_object(spec)
-            return found if found is not None else self.evaluate(spec)
-
     def _typed(self, path: Path, parameter: Any, spec: str) -> Any:
         if spec.startswith("="):
             return self._of_value(path, parameter, self.evaluate(spec[1:]))
@@ -148,7 +139,7 @@ class _Reader:
         if spec.startswith("tensordesc<"):
             return spec
         try:
-            return self._of_value(path, parameter, _literal(spec))
+            return self._of_value(path, parameter, literal(spec))
         except ValueError:
             pass
         match = _DTYPE.match(spec)
@@ -195,6 +186,16 @@ class _Reader:
             self.signature.facts[parameter.name] = (("divisible by", str(_DIVISOR)),)
 
 
+def constant_of(spec: str, evaluate: Callable[[str], Any]) -> Any:
+    if spec.startswith("="):
+        return evaluate(spec[1:])
+    try:
+        return literal(spec)
+    except ValueError:
+        found = dtype_object(spec)
+        return found if found is not None else evaluate(spec)
+
+
 def canonical(word: str) -> str | None:
     """Triton's short name of a dtype, or None."""
     word = _NAMES.get(word, word)
@@ -207,7 +208,7 @@ def dtype_object(word: str) -> Any:
     return getattr(tl, _OBJECTS[name], None) if name is not None else None
 
 
-def _literal(spec: str) -> Any:
+def literal(spec: str) -> Any:
     """Raises `ValueError`."""
     if spec.lstrip("+-") in ("inf", "nan"):
         return float(spec)
@@ -241,7 +242,7 @@ def _representative(spec: str, evaluate: Callable[[str], Any]) -> Any:
     if spec.startswith("="):
         return evaluate(spec[1:])
     try:
-        return _literal(spec)
+        return literal(spec)
     except ValueError:
         pass
     if spec.startswith("*"):
