@@ -52,7 +52,7 @@ def test_a_picture_is_drawn_by_graphviz_or_says_what_is_missing(tile_lsp: Comman
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("ptx", "loop.py::loop"), "'ptx' is not one of 'sass', 'llvm'"),
+        (("ptx", "loop.py::loop"), "'ptx' is not one of 'sass', 'amdgcn', 'llvm'"),
         (("llvm", "loop.py::loop"), "there is no stage llvm"),
         (("sass", "loop.py::loop", "-o", "loop.txt"), "the name ends in .svg"),
         (("sass", "loop.py::lop"), "did you mean loop?"),
