@@ -75,8 +75,14 @@ function M.edit(buffer, old, new)
   error("no " .. old)
 end
 
---- The text of the window that a hover opens.
+--- The text of the window that a hover opens, once the server has something to say here: types come when they come.
 function M.hover()
+  local client = M.client()
+  M.wait("something to hover", function()
+    local here = vim.lsp.util.make_position_params(0, client.offset_encoding)
+    local answer = client:request_sync("textDocument/hover", here, 120000, 0)
+    return answer and answer.result and answer.result ~= vim.NIL
+  end)
   vim.lsp.buf.hover()
   local window = M.wait("a hover", function()
     for _, window in ipairs(vim.api.nvim_list_wins()) do

@@ -49,6 +49,7 @@ check("diagnostics come with a fault and go with it", function()
 end)
 
 check("lenses name the stages and the config, and open views", function()
+  vim.cmd.buffer(source)
   local lenses = wait("lenses", function()
     vim.api.nvim_exec_autocmds("CursorHold", { buffer = source })
     local lenses = vim.lsp.codelens.get(source)
