@@ -53,4 +53,5 @@ def stages_of(kernel: KernelView, view: JobView | None) -> tuple[Stage, ...]:
 
 def machine_code(kernel: KernelView) -> Stage:
     """What runs on the GPU of the kernel's active job."""
-    return Stage.AMDGCN if Stage.SASS not in (stages := stages_of(kernel, kernel.job)) and stages else Stage.SASS
+    stages = stages_of(kernel, kernel.job)
+    return Stage.AMDGCN if Stage.AMDGCN in stages and Stage.SASS not in stages else Stage.SASS

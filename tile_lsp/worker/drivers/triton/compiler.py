@@ -99,27 +99,23 @@ class Compiler:
 
     # -- what decorators say -----------------------------------------------------------------------------------------
 
-    def tuning(self, found: Any) -> tuple[list[Any], list[Mapping[str, Callable[..., Any]]]]:
-        """The autotuner's configs and the heuristics around a kernel, the innermost last."""
+    def tuning(self, found: Any) -> tuple[list[Any], list[Mapping[str, Callable[..., Any]]], Callable[..., Any] | None]:
+        """The autotuner's configs and the heuristics around a kernel, the innermost last, and what drops configs before
+        they are tried.
+        """
+        prune: Callable[..., Any] | None = None
         configs: list[Any] = []
         heuristics: list[Mapping[str, Callable[..., Any]]] = []
         seen = 0
         while found is not None and not isinstance(found, JITFunction) and seen < 16:
             if isinstance(found, Autotuner):
                 configs = configs or list(found.configs)
+                prune = prune or found.early_config_prune
             elif isinstance(found, Heuristics):
                 heuristics.append(found.values)
             found = getattr(found, "fn", None) or getattr(found, "__wrapped__", None)
             seen += 1
-        return configs, heuristics
-
-    def prune(self, found: Any) -> Callable[..., Any] | None:
-        """What drops configs before the autotuner tries them."""
-        while found is not None and not isinstance(found, JITFunction):
-            if isinstance(found, Autotuner):
-                return getattr(found, "early_config_prune", None)
-            found = getattr(found, "fn", None) or getattr(found, "__wrapped__", None)
-        return None
+        return configs, heuristics, prune
 
     # -- the stages --------------------------------------------------------------------------------------------------
 

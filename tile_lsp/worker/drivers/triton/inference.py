@@ -84,13 +84,13 @@ class _Run:
         kernel = find_kernel(found, loader.entry["qualname"], compiler.is_kernel, compiler.qualname_of)
         if kernel is None:
             raise faults.Refused(_no_kernel(found, loader.entry))
-        configs, heuristics = compiler.tuning(found)
+        configs, heuristics, prune = compiler.tuning(found)
         own = _own_options(configs)
         self.options = {"default": own}
         evaluate = functools.partial(_evaluated, loader, module)
         given = signature.read(kernel, arguments, evaluate, configs, heuristics)
         self._facts = given.facts
-        if (prune := compiler.prune(found)) is not None:
+        if prune is not None:
             self._facts = {**given.facts, **pruning.facts(prune, configs, kernel, dict(arguments), evaluate)}
         options = {**own, **fields}
         if getattr(kernel, "debug", None) is not None:
